@@ -85,7 +85,7 @@ export function exportHandler(context: HandlerContext): ActionRunner {
         }),
       );
     } catch (error) {
-      if (!response.headersSent) throw error;
+      if (!response.headersSent && !(error instanceof CutAnswer)) throw error;
       cutConnection(response);
       if (!(error instanceof CutAnswer && error.isByClient)) logFailure(request, 500, error);
     } finally {
@@ -181,17 +181,23 @@ async function answer(resource: Resource, plan: ExportPlan, underWay: UnderWay):
   const stream = new StreamedAnswer(response, seconds);
   const makePieces = compilePieces(resource, underWay);
   let written = 0;
-  for await (const chunk of reader.chunks()) {
-    stream.check();
-    const pieces = makePieces(chunk, written === 0 && !response.headersSent);
-    for (const piece of pieces) {
-      // Whatever fails before has a problem for an answer.
-      if (!response.headersSent) begin(request, response, headers);
-      await stream.write(piece);
+  try {
+    for await (const chunk of reader.chunks()) {
+      stream.check();
+      const pieces = makePieces(chunk, written === 0 && !response.headersSent);
+      for (const piece of pieces) {
+        // Whatever fails before has a problem for an answer.
+        if (!response.headersSent) begin(request, response, headers);
+        await stream.write(piece);
+      }
+      written += chunk.outcome.size;
+      stream.flush();
+      if (chunk.next) stream.goOn();
     }
-    written += chunk.outcome.size;
-    stream.flush();
-    if (chunk.next) stream.goOn();
+  } catch (error) {
+    // A failure behind the end of an answer is no error of its own.
+    stream.check();
+    throw error;
   }
   if (response.hasHeader('Trailer')) response.addTrailers({ 'Crud-Rows': String(written) });
   stream.end();

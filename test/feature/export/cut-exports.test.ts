@@ -113,6 +113,17 @@ except(NO_INTERCEPTORS).describe('an export in the middle', () => {
     for (const response of four) response.destroy();
   });
 
+  it('logs nothing of a client that has gone', async () => {
+    log.clear();
+    for (const choice of ['', '&consistent=true']) {
+      (await open(`/sheets?format=csv${choice}`)).destroy();
+      await untilFree(choice);
+    }
+    expect(
+      log.lines.filter(({ details }) => 'requestId' in details && details['status'] !== 503),
+    ).to.deep.equal([]);
+  });
+
   describe('that cannot go on', () => {
     afterEach(() => untilFree());
 
