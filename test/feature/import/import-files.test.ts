@@ -5,11 +5,15 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { SERVES_EXPORTS } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-@Crud({ import: { modes: ['create', 'update'], maxBytes: '2mb', maxRows: 5_000, atomicRows: 3_000 } })
+@Crud({
+  import: { modes: ['create', 'update'], maxBytes: '2mb', maxRows: 5_000, atomicRows: 3_000 },
+  ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
+})
 @Table({ tableName: 'places', timestamps: false })
 class Place extends NumberedRow {
   @Column({ type: DataType.STRING(5), unique: true }) declare code: string | null;
@@ -95,6 +99,38 @@ describe('importing a file', () => {
         details: 'text',
       },
     ]);
+  });
+
+  (SERVES_EXPORTS ? it : it.skip)('reads what an export has written', async () => {
+    await Place.bulkCreate([
+      { name: '=1, "2"', code: 'a', size: -1, isOpen: false, note: '', area: '1.50', tags: ['x,y', ''] },
+      {
+        name: ' \r\n🎉',
+        note: null,
+        ships: '-9007199254740993',
+        seenAt: new Date(1),
+        details: { a: [null] },
+      },
+      { name: 'NULL', note: 'null', details: ['x'], tags: [] },
+    ]);
+    const before = await stored();
+    const names = 'code,name,size,isOpen,note,area,ships,seenAt,tags,details';
+    for (const [format, type] of [
+      ['csv', CSV],
+      ['ndjson', LINES],
+    ] as const) {
+      const { body } = await site.agent
+        .get(`/places?format=${format}&fields=${names}`)
+        .buffer(true)
+        .parse((response, done) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece: Buffer) => pieces.push(piece));
+          response.on('end', () => done(null, Buffer.concat(pieces).toString()));
+        });
+      await emptyTables(site, 'places');
+      expectJson(await send(body, '', type), 200, result({ rows: 3, created: 3 }));
+      expect(await stored()).to.deep.equal(before);
+    }
   });
 
   it('reads JSON lines as bodies of creates', async () => {
