@@ -97,7 +97,8 @@ export class OpenConnection {
     this.#socket = socket;
     // Node says which server has accepted a connection.
     this.sizes = sizesOf((socket as { readonly server?: object }).server ?? socket);
-    socket.once('close', () => this.#abandon());
+    // Not by `once`: where all of its records live long, V8 allocates those of responses in the old generation, too.
+    socket.on('close', () => this.#abandon());
   }
 
   admit(response: ServerResponse, run: () => void): void {

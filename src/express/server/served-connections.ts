@@ -37,7 +37,8 @@ export class ServedConnections {
     server.on('connection', (socket) => {
       this.#accepted += 1;
       this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
+      // Not by `once`, as in `OpenConnection`.
+      socket.on('close', () => this.#sockets.delete(socket));
     });
   }
 

@@ -1,4 +1,4 @@
-/** Sends answers, leaves many unsent, sends more, and prints how many bytes of each the young generation has promoted. */
+/** Opens connections, sends answers, leaves many unsent, sends more, and prints how many bytes of each have become old. */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -12,7 +12,8 @@ declare function gc(options?: { type: 'minor' }): void;
 /** So many that V8 compiles Node's `end` with what it has decided. */
 const HOT = 20_000;
 const MEASURED = 5_000;
-const UNSENT = 200;
+/** Connections, and answers that are left unsent. */
+const MANY = 200;
 
 /** A connection whose client takes everything at once. */
 const CONNECTION = new Duplex({
@@ -26,9 +27,14 @@ function answer(isSent: boolean): ServerResponse {
   const request = new IncomingMessage(CONNECTION);
   const response = new ServerResponse(request);
   Object.assign(request, { res: response });
+  // As a log of requests does it.
+  response.once('close', () => request);
   if (isSent) response.assignSocket(CONNECTION);
   response.end('{"id":1}');
-  if (isSent) response.detachSocket(CONNECTION);
+  if (isSent) {
+    response.detachSocket(CONNECTION);
+    response.emit('close');
+  }
   return response;
 }
 
@@ -45,12 +51,15 @@ function oldBytes(): number {
 }
 
 async function run(): Promise<number> {
-  connectionOf(new Socket());
+  const open = Array.from({ length: MANY }, () => connectionOf(new Socket()));
+  gc({ type: 'minor' });
+  gc({ type: 'minor' });
   await send(HOT);
-  const unsent = Array.from({ length: UNSENT }, () => answer(false));
+  const unsent = Array.from({ length: MANY }, () => answer(false));
   gc({ type: 'minor' });
   gc({ type: 'minor' });
   unsent.length = 0;
+  open.length = 0;
   await send(HOT);
   gc();
   const before = oldBytes();

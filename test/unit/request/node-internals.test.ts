@@ -45,7 +45,7 @@ describe('a known header', () => {
   });
 });
 
-describe('an answer after many clients have left at once', () => {
+describe('an answer after many clients have come and left at once', () => {
   it('is no work for full collections', async () => {
     const program = join(__dirname, 'clients-leave-program.js');
     // In the smallest young generation V8 decides at once.
@@ -54,7 +54,7 @@ describe('an answer after many clients have left at once', () => {
       '--max-semi-space-size=1',
       program,
     ]);
-    // 1,300 of each request, where V8 has decided for the old generation.
+    // 1,600 of each request, where V8 has decided for the old generation.
     expect(Number(stdout)).to.be.below(500);
   });
 });
