@@ -192,7 +192,11 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
         const run = input.inputs.isAtomic ? importWhole : importInParts;
         const report = await run(action, input, chunks, kept, (each) => progress?.write(each.summary()));
         const summary = report.summary();
-        if (kept?.isDone) response.setHeader(REPLAYED, 'true');
+        if (kept?.isDone) {
+          // Nothing was kept that would have ended the claim.
+          await kept.release();
+          response.setHeader(REPLAYED, 'true');
+        }
         return progress?.end(summary) ? null : draftOf(summary, format);
       } catch (error) {
         await kept?.release();

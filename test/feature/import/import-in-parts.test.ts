@@ -103,9 +103,11 @@ describe('importing a file in parts', () => {
     const refused = await send('code\na\na\n', 'w', '');
     expect(refused.status).to.equal(422);
     expectJson(await send('code\na\nb\n', 'w', ''), 200, result({ rows: 2, created: 2 }));
-    const again = await send('code\na\nb\n', 'w', '');
-    expectJson(again, 200, result({ rows: 2, created: 2 }));
-    expect(again.headers['idempotent-replayed']).to.equal('true');
+    for (let time = 0; time < 2; time += 1) {
+      const again = await send('code\na\nb\n', 'w', '');
+      expectJson(again, 200, result({ rows: 2, created: 2 }));
+      expect(again.headers['idempotent-replayed']).to.equal('true');
+    }
     expect(await codes()).to.deep.equal(['a', 'b']);
   });
 
