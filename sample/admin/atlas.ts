@@ -3,7 +3,7 @@ import createClient from 'openapi-fetch';
 import { defaultI18nProvider, type I18nProvider } from 'react-admin';
 import type { paths } from '../typed-client/atlas-api.js';
 import { crudDataProvider } from './data-provider/data-provider.js';
-import type { ListQuery } from './data-provider/resources.js';
+import type { AggregateQuery, ListQuery } from './data-provider/resources.js';
 
 const client = createClient<paths>({
   baseUrl: window.location.origin,
@@ -33,3 +33,6 @@ export const i18nProvider: I18nProvider = {
 
 /** What a page may ask of a list: fields and relations. Names that the atlas does not know do not compile. */
 export type Query<Path extends keyof paths> = ListQuery<paths, Path>;
+
+/** What a page may ask of groups. */
+export type Groups<Path extends keyof paths> = AggregateQuery<paths, Path>;

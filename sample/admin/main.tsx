@@ -1,15 +1,25 @@
-/** The back office: three resources, their pages, and the API they are on. */
-import { Admin, Resource } from 'react-admin';
+/** The back office: three resources, their pages, a dashboard, an upload, and the API they are on. */
+import { Admin, CustomRoutes, Resource, reactRouterProvider } from 'react-admin';
 import { createRoot } from 'react-dom/client';
 import { dataProvider, i18nProvider } from './atlas.js';
 import { CityCreate, CityEdit, CityList } from './pages/cities.js';
 import { CountryCreate, CountryEdit, CountryList } from './pages/countries.js';
+import { Dashboard } from './pages/dashboard.js';
 import { ReviewCreate, ReviewEdit, ReviewList } from './pages/reviews.js';
+import { UploadCities } from './pages/upload-cities.js';
+
+const { Route } = reactRouterProvider;
 
 function BackOffice() {
   return (
     // Without the switch react-admin tells its makers where it runs.
-    <Admin dataProvider={dataProvider} i18nProvider={i18nProvider} title="Atlas" disableTelemetry>
+    <Admin
+      dataProvider={dataProvider}
+      i18nProvider={i18nProvider}
+      dashboard={Dashboard}
+      title="Atlas"
+      disableTelemetry
+    >
       <Resource
         name="countries"
         list={CountryList}
@@ -31,6 +41,9 @@ function BackOffice() {
         create={ReviewCreate}
         recordRepresentation="author"
       />
+      <CustomRoutes>
+        <Route path="/cities/upload" element={<UploadCities />} />
+      </CustomRoutes>
     </Admin>
   );
 }

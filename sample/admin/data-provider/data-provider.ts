@@ -16,16 +16,76 @@ import {
   type UpdateManyParams,
   type UpdateParams,
 } from 'react-admin';
+import {
+  type Download,
+  type FileProgress,
+  type ImportResult,
+  readDownload,
+  readImport,
+  refusedRows,
+} from './files.js';
 import { toParameters } from './filter.js';
 import { ListPages, type Page } from './list-pages.js';
-import type { LabelOf } from './problem.js';
+import { type LabelOf, toHttpError } from './problem.js';
 import type { AnyResource, Resource } from './resources.js';
 import { type Answer, createSender } from './sender.js';
 
-/** The methods of react-admin, and one more. */
+/** The methods of react-admin, and some more. */
 export interface CrudDataProvider extends DataProvider {
   /** Brings a deleted record back, where the resource has the endpoint `restore`. */
   restore(name: string, params: { readonly id: Identifier }): Promise<{ data: RaRecord }>;
+  /** Groups of the records that a filter finds, where the resource has the option `aggregate`. */
+  aggregate(name: string, params: AggregateParams): Promise<Groups>;
+  /** All records of a list as a CSV file, where the resource has the option `export`. @throws CutError where its end is missing */
+  exportRecords(name: string, params: ExportParams): Promise<Download>;
+  /** Stores the rows of a file, where the resource has the option `import`. @throws CutError where it is unknown how it ended */
+  importFile(name: string, params: ImportParams): Promise<ImportResult>;
+}
+
+/** A list whose records are counted, or written to a file. */
+interface WholeList {
+  /** As that of a `<List>`. */
+  readonly filter?: object;
+  /** Other parameters of the request. `AggregateQuery` has the types of those of aggregates. */
+  readonly query?: object;
+  readonly signal?: AbortSignal;
+}
+
+/** Parameters of `aggregate`. */
+export type AggregateParams = WholeList;
+
+/** Groups of records. Sums and averages of integers and decimals are texts, which `Intl.NumberFormat` formats exactly. */
+export interface Groups {
+  readonly items: readonly Group[];
+  /** True where other groups come behind them. */
+  readonly has_next: boolean;
+}
+
+/** A group, with its measures by the names of their attributes. */
+export type Group = {
+  readonly group: Readonly<Record<string, string | number | boolean | null>>;
+  readonly count: number;
+} & {
+  readonly [Measure in 'sum' | 'avg' | 'min' | 'max' | 'countDistinct']?: Readonly<
+    Record<string, string | number | null>
+  >;
+};
+
+/** Parameters of `exportRecords`. */
+export interface ExportParams extends WholeList {
+  readonly sort?: SortPayload;
+  readonly onProgress?: (progress: FileProgress) => void;
+}
+
+/** Parameters of `importFile`. */
+export interface ImportParams {
+  readonly file: File;
+  /** `mode`, `atomic`, `dry_run` and `delimiter`. */
+  readonly query?: object;
+  /** The `Idempotency-Key` of the file: sent again with the same one, no row is stored twice. */
+  readonly key?: string;
+  readonly onProgress?: (progress: FileProgress) => void;
+  readonly signal?: AbortSignal;
 }
 
 type Item = Readonly<Record<string, unknown>>;
@@ -34,6 +94,10 @@ type Item = Readonly<Record<string, unknown>>;
 const TAG = '_etag';
 /** A `q` has at most 2,048 characters, which are 50 UUIDs. */
 const MOST_KEYS = 50;
+/** A line of JSON for each record, or for each part of an import. */
+const LINES = 'application/x-ndjson';
+
+function ignore(): void {}
 
 /** Makes the provider. The resources have the names of the `<Resource>`s. */
 export function crudDataProvider<Paths extends object>(
@@ -147,6 +211,42 @@ export function crudDataProvider<Paths extends object>(
     async restore(name: string, { id }: { readonly id: Identifier }) {
       const resource = find(name);
       return { data: toRecord(resource, await send<Item>('post', `${resource.path}/{id}/restore`, { id })) };
+    },
+
+    async aggregate(name: string, { filter, query, signal }: AggregateParams) {
+      const parameters = { ...query, ...toParameters(filter) };
+      return (await send<Groups>('get', `${find(name).path}/aggregate`, { query: parameters, signal })).body;
+    },
+
+    async exportRecords(name: string, { filter, query, sort, onProgress, signal }: ExportParams) {
+      const resource = find(name);
+      const { response, problem } = await send.file('get', resource.path, {
+        query: {
+          ...query,
+          ...toParameters(filter),
+          sort: sort && orderOf(resource, sort),
+          format: 'csv',
+          count: 'exact',
+        },
+        signal,
+      });
+      if (!response.ok) throw toHttpError(response, problem, {}, String);
+      return readDownload(response, onProgress ?? ignore);
+    },
+
+    async importFile(name: string, { file, query, key, onProgress, signal }: ImportParams) {
+      const { response, problem } = await send.file('post', `${find(name).path}/import`, {
+        query: { ...query },
+        header: {
+          'Content-Type': /\.(?:ndjson|jsonl)$/i.test(file.name) ? LINES : 'text/csv',
+          Accept: LINES,
+          ...(key !== undefined && { 'Idempotency-Key': key }),
+        },
+        file,
+        onSent: (sent) => onProgress?.({ rows: 0, sent }),
+        signal,
+      });
+      return response.ok ? readImport(response, onProgress ?? ignore) : refusedRows(problem, response.status);
     },
   };
   // react-admin lets whoever calls say what its records are, which no answer can know.

@@ -11,6 +11,11 @@ export type ListQuery<Paths, Path extends keyof Paths> = Omit<
   'q' | 'sort' | 'page' | 'size' | 'after' | 'before'
 >;
 
+/** What may be asked of the groups of a resource, beside its filter: `group`, measures and others. */
+export type AggregateQuery<Paths, Path extends keyof Paths & string> = `${Path}/aggregate` extends keyof Paths
+  ? Omit<QueryOf<Paths, `${Path}/aggregate`>, 'q'>
+  : never;
+
 /** One of the resources of a document. */
 export type Resource<Paths> = {
   [Path in ResourcePath<Paths>]: { readonly path: Path } & Key<RecordOf<Paths, Path>> &
@@ -38,7 +43,8 @@ type Key<Item> = 'id' extends keyof Item
   ? { readonly key?: keyof Item & string }
   : { readonly key: keyof Item & string };
 
-type Pagination<Query> = 'after' extends keyof Query
+/** An export may have `after`, too. */
+type Pagination<Query> = 'before' extends keyof Query
   ? { readonly pagination: 'cursor' }
   : { readonly pagination?: 'offset' };
 

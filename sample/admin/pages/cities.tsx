@@ -1,17 +1,24 @@
 /** Cities: a large list by number, the country of each, and its reviews. */
+import { SvgIcon } from '@mui/material';
 import {
+  Button,
   Create,
+  CreateButton,
   DataTable,
   DateField,
+  FilterButton,
   Labeled,
+  LinkBase,
   List,
   NumberInput,
   Pagination,
   ReferenceManyField,
   SimpleForm,
   TextInput,
+  TopToolbar,
 } from 'react-admin';
 import type { Query } from '../atlas.js';
+import { DownloadButton } from '../components/download-button.js';
 import { GuardedEdit } from '../components/guarded-edit.js';
 import { CountryInput } from '../components/reference.js';
 import { Rows } from '../components/rows.js';
@@ -33,6 +40,7 @@ export function CityList() {
       sort={{ field: 'population', order: 'DESC' }}
       perPage={25}
       queryOptions={{ meta: shown }}
+      actions={<CityActions />}
     >
       <Rows
         primary={({ name }) => name}
@@ -45,6 +53,21 @@ export function CityList() {
         <DataTable.Col source="featureCode" disableSort />
       </Rows>
     </List>
+  );
+}
+
+function CityActions() {
+  return (
+    <TopToolbar>
+      <FilterButton />
+      <CreateButton />
+      <DownloadButton />
+      <Button component={LinkBase} to="/cities/upload" label="Upload">
+        <SvgIcon>
+          <path d="M5 20h14v-2H5zM5 10h4v6h6v-6h4l-7-7z" />
+        </SvgIcon>
+      </Button>
+    </TopToolbar>
   );
 }
 

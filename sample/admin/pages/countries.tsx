@@ -18,7 +18,7 @@ import type { Query } from '../atlas.js';
 import { GuardedEdit } from '../components/guarded-edit.js';
 import { Rows } from '../components/rows.js';
 
-const REGIONS = ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'];
+export const REGIONS = ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'];
 
 const filters = [
   <TextInput key="name" source="name@ilike" label="Name" alwaysOn />,
