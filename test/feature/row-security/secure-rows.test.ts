@@ -366,8 +366,7 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
   }
   const grouped = SERVES_EXPORTS ? ['/walkeds', '/hookeds', `/papers/${own}/copies`] : [];
   for (const path of grouped.map((each) => `${each}/aggregate?group=tenant`)) {
-    let answer = await ask(server, { path, headers: { tenant } });
-    while (answer.status === 503) answer = await ask(server, { path, headers: { tenant } });
+    const answer = await ask(server, { path, headers: { tenant } });
     const groups = `{"items":[{"group":{"tenant":"${tenant}"},"count":${ROWS}}],"has_next":false}`;
     if (answer.body !== groups) wrong.push([tenant, path, answer]);
   }
