@@ -16,7 +16,7 @@ import { writeResults } from './write-results.js';
 
 const run = promisify(execFile);
 /** What contenders of ours are made of. */
-const FOLDERS = ['dist/bench/contenders', 'dist/bench/relations', 'dist/bench/writes'];
+const FOLDERS = ['contenders', 'relations', 'writes', 'queries'].map((name) => `dist/bench/${name}`);
 
 /** Measures, and writes the results; answers with whether all rows count. */
 export async function runCompare(options: Options, command: readonly string[]): Promise<boolean> {

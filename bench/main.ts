@@ -7,6 +7,7 @@ import { runContenders } from './run-contenders.js';
 import { say } from './say.js';
 import { runScaling } from './scaling/run-scaling.js';
 import { ARTICLES } from './suite.js';
+import { runTransfer } from './transfer/run-transfer.js';
 
 async function main(command: readonly string[]): Promise<void> {
   const options = readOptions(command);
@@ -21,6 +22,8 @@ function work(options: Options, command: readonly string[]): Promise<boolean> {
   switch (options.kind) {
     case 'scaling':
       return runScaling(options, command);
+    case 'transfer':
+      return runTransfer(options, command);
     case 'compare':
       return runCompare(options, command);
     default:

@@ -4,11 +4,11 @@ import { StartProblem } from '../sample/support/start-problem.js';
 import { LIMIT, OURS } from './contenders.js';
 import type { Schedule } from './measure/measure.js';
 import { isVaried, type Platforms } from './platforms.js';
-import { ARTICLES, RELATIONS, type Suite, WRITES } from './suite.js';
+import { ARTICLES, QUERIES, RELATIONS, type Suite, WRITES } from './suite.js';
 
 /** What is asked for. */
 export interface Options {
-  readonly kind: 'contenders' | 'scaling' | 'compare' | 'help';
+  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'help';
   readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
@@ -30,6 +30,9 @@ export interface Options {
 const FULL: Omit<Schedule, 'rounds'> = { seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
+/** Rounds of a full run of whole exports and imports. */
+const TRANSFER_ROUNDS = 3;
+
 /** Those who are measured on several platforms, where no others are named. */
 const VARIED = ['node-http-pipelined', LIMIT, OURS];
 
@@ -43,13 +46,16 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --quick             one round, to see that everything works; nothing to quote
   --relations         lists with relations, which have contenders and workloads of their own
   --writes            writes of one record and of many, under conditions and with keys, likewise
+  --queries           searches, orders by a relation, and aggregates, likewise
   --only NAME,NAME    some contenders only:${wrap(namesOf(ARTICLES.contenders))}
                       with --relations:${wrap(namesOf(RELATIONS.contenders))}
                       with --writes:${wrap(namesOf(WRITES.contenders))}
+                      with --queries:${wrap(namesOf(QUERIES.contenders))}
   --work NAME,NAME    some workloads only:${wrap(namesOf(ARTICLES.workloads))}
                       with --relations:${wrap(namesOf(RELATIONS.workloads))}
                       with --writes:${wrap(namesOf(WRITES.workloads))}
-  --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes)
+                      with --queries:${wrap(namesOf(QUERIES.workloads))}
+  --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes and --queries)
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
   --once              measures once, however busy the machine is: only processor times say something then
@@ -58,6 +64,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --postgres N,N      likewise on major versions of PostgreSQL
   --processes N,N     likewise in several processes, which share the port
   --compare REV       a git revision of ours against the working tree, in one run
+  --transfer          whole exports and imports, beside COPY and unnest
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
   --help              this text
 
@@ -75,16 +82,16 @@ export function readOptions(args: readonly string[]): Options {
   const suite = suiteOf(values);
   const contenderNames = namesOf(suite.contenders);
   const workloadNames = namesOf(suite.workloads);
-  const full: Schedule = { ...FULL, rounds: suite.rounds };
+  const [kind = 'contenders', other] = KINDS.filter((each) => values[each]);
+  if (kind !== 'help' && other) throw new StartProblem(`Use --${kind} or --${other}, not both.`);
+  if (kind !== 'contenders' && kind !== 'help') refuseTogether(kind, values);
+  const full: Schedule = { ...FULL, rounds: kind === 'transfer' ? TRANSFER_ROUNDS : suite.rounds };
   const schedule = readSchedule(values, isQuick ? QUICK : full);
   const platforms = readPlatforms(values);
   const named = values.only ?? (isVaried(platforms) && suite === ARTICLES ? VARIED.join() : undefined);
   const only = readNames('--only', named, contenderNames);
   const work = readNames('--work', values.work, workloadNames);
   const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
-  const kind = values.help ? 'help' : values.scaling ? 'scaling' : values.compare ? 'compare' : 'contenders';
-  if (values.scaling && values.compare) throw new StartProblem('Use --scaling or --compare, not both.');
-  if (kind === 'scaling' || kind === 'compare') refuseTogether(kind, values);
   return {
     kind,
     suite,
@@ -114,6 +121,7 @@ function parse(args: readonly string[]) {
         once: { type: 'boolean' },
         relations: { type: 'boolean' },
         writes: { type: 'boolean' },
+        queries: { type: 'boolean' },
         only: { type: 'string' },
         work: { type: 'string' },
         rounds: { type: 'string' },
@@ -122,6 +130,7 @@ function parse(args: readonly string[]) {
         connections: { type: 'string' },
         compare: { type: 'string' },
         scaling: { type: 'boolean' },
+        transfer: { type: 'boolean' },
         node: { type: 'string' },
         postgres: { type: 'string' },
         processes: { type: 'string' },
@@ -136,19 +145,29 @@ function parse(args: readonly string[]) {
 
 type Given = ReturnType<typeof parse>;
 
-function suiteOf({ relations, writes }: Given): Suite {
-  if (relations && writes) throw new StartProblem('Use --relations or --writes, not both.');
-  return relations ? RELATIONS : writes ? WRITES : ARTICLES;
+const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES } as const;
+
+/** The first one that is asked for counts. */
+const KINDS = ['help', 'scaling', 'compare', 'transfer'] as const;
+
+function suitesIn(given: Given): (keyof typeof SUITES)[] {
+  return (Object.keys(SUITES) as (keyof typeof SUITES)[]).filter((name) => given[name]);
+}
+
+function suiteOf(given: Given): Suite {
+  const [first, second] = suitesIn(given);
+  if (first && second) throw new StartProblem(`Use --${first} or --${second}, not both.`);
+  return first ? SUITES[first] : ARTICLES;
 }
 
 /** The curves have workloads of their own, and a comparison is of ours only. */
-function refuseTogether(kind: 'scaling' | 'compare', given: Given): void {
+function refuseTogether(kind: 'scaling' | 'compare' | 'transfer', given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
-  const suite = given.relations ? '--relations' : given.writes ? '--writes' : null;
-  if (suite && kind === 'scaling') throw new StartProblem(`Use --scaling or ${suite}, not both.`);
+  const [suite] = suitesIn(given);
+  if (suite && kind !== 'compare') throw new StartProblem(`Use --${kind} or --${suite}, not both.`);
   if (isVaried(readPlatforms(given)))
     throw new StartProblem(`--node, --postgres and --processes do not go with --${kind}.`);
-  if (given.work && kind === 'scaling') throw new StartProblem('--work does not go with --scaling.');
+  if (given.work && kind !== 'compare') throw new StartProblem(`--work does not go with --${kind}.`);
 }
 
 function readPlatforms({ node, postgres, processes }: Given): Platforms {

@@ -1,8 +1,12 @@
-/** What is compared with what in one run: the articles, the library with its relations, or writes. */
+/** What is compared with what in one run: the articles, the library with its relations, writes, or searches, orders and aggregates. */
 import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
 import { fillStatements, ROWS } from './load/article.js';
 import { WORKLOADS, type Workload } from './load/workloads.js';
 import { CHECKS, type Check } from './measure/check-answers.js';
+import { QUERY_CHECKS } from './queries/check-queries.js';
+import { QUERY_CONTENDERS } from './queries/contenders.js';
+import { fillStatements as fillPosts, POSTS } from './queries/posts.js';
+import { QUERY_WORKLOADS } from './queries/workloads.js';
 import { RELATION_CHECKS } from './relations/check-relations.js';
 import { RELATION_CONTENDERS } from './relations/contenders.js';
 import { BOOKS, fillStatements as fillLibrary } from './relations/library.js';
@@ -76,4 +80,17 @@ export const WRITES: Suite = {
   rounds: 3,
   fill: fillVersioned,
   restoring: RESTORING,
+};
+
+export const QUERIES: Suite = {
+  contenders: QUERY_CONTENDERS,
+  workloads: QUERY_WORKLOADS,
+  checks: QUERY_CHECKS,
+  limit: LIMIT,
+  ours: OURS,
+  results: 'queries',
+  rows: POSTS,
+  rounds: 3,
+  fill: fillPosts,
+  restoring: [],
 };

@@ -11,6 +11,8 @@ export interface Workload<W = unknown> {
   readonly title: string;
   /** Whether it changes the table, which is put right afterwards. */
   readonly writes: boolean;
+  /** Connections at most, where a server takes fewer of such requests at once. Default: those of the run. */
+  readonly connections?: number;
   /** Records that each request writes, where they are several. */
   readonly records?: number;
   /** The name of the workload that the report compares it with, in records a second. */

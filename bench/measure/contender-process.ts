@@ -8,7 +8,7 @@ import { findFreePort } from '../../sample/support/free-port.js';
 import { StartProblem } from '../../sample/support/start-problem.js';
 import { type Ask, askPort } from '../load/call.js';
 import type { PlacedContender } from '../platforms.js';
-import { peakMemoryOfFamily, processorTime, processorTimeOfFamily } from './processor-time.js';
+import { memory, peakMemoryOfFamily, processorTime, processorTimeOfFamily } from './processor-time.js';
 
 /** What a process is given beside the port. */
 export interface ContenderEnvironment {
@@ -93,6 +93,11 @@ export class ContenderProcess implements AsyncDisposable {
   /** Microseconds, of all processes. */
   processorTime(): number {
     return this.#isOne ? processorTime(this.#pid) : processorTimeOfFamily(this.#pid);
+  }
+
+  /** Resident bytes now, of the first process. */
+  memory(): number {
+    return memory(this.#pid);
   }
 
   /** Bytes, of all processes. */

@@ -159,7 +159,8 @@ async function takeTurn(
   turn: Turn,
 ): Promise<Sample | null> {
   if (turn.problem || turn.samples.some(({ rate }) => rate * schedule.seconds < SELDOM)) return null;
-  const sample = await sampler.take({ ...turn, ...schedule, writes: workload.writes });
+  const connections = Math.min(schedule.connections, workload.connections ?? Number.POSITIVE_INFINITY);
+  const sample = await sampler.take({ ...turn, ...schedule, connections, writes: workload.writes });
   if (typeof sample !== 'string') return sample;
   turn.problem = sample;
   return null;

@@ -41,7 +41,16 @@ export function peakMemoryOfFamily(pid: number): number {
 
 /** That of a process. */
 export function peakMemory(pid: number): number {
-  const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return readStatus(pid, /^VmHWM:\s+(\d+) kB$/m);
+}
+
+/** The resident memory that a process has now, in bytes. */
+export function memory(pid: number): number {
+  return readStatus(pid, /^VmRSS:\s+(\d+) kB$/m);
+}
+
+function readStatus(pid: number, line: RegExp): number {
+  const [, kilobytes] = line.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) * 1024;
 }
 

@@ -24,6 +24,8 @@ describe('options of the benchmark', () => {
     },
     '--scaling': { kind: 'scaling', isPartial: false },
     '--scaling --rounds 9': { kind: 'scaling', isPartial: true },
+    '--transfer': { kind: 'transfer', isPartial: false },
+    '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
   };
   for (const [line, options] of Object.entries(read)) {
     it(`takes ${line}`, () => {
@@ -53,6 +55,8 @@ describe('options of the benchmark', () => {
     '--node 22,lts': "--node is 'lts'; use an integer from 1 on.",
     '--compare main --processes 2': '--node, --postgres and --processes do not go with --compare.',
     '--scaling --work read': '--work does not go with --scaling.',
+    '--transfer --scaling': 'Use --scaling or --transfer, not both.',
+    '--queries --writes': 'Use --writes or --queries, not both.',
   };
   for (const [line, message] of Object.entries(refused)) {
     it(`refuses ${line}`, () => {

@@ -1,0 +1,4 @@
+/** Ours: `bootstrap` and `serve`. */
+import { serveQueries } from './ours-application.js';
+
+void serveQueries();
