@@ -36,7 +36,10 @@ export function keyTerms({ primaryKey, attributes }: ModelInfo, sort: readonly S
       throw new TypeError(
         `The order by '${attribute}' has nulls: ${showValue(nulls)}; use 'first' or 'last'.`,
       );
-    return { ...term, nullable: attributes.get(attribute)?.nullable ?? true };
+    const { nullable = true, found } = attributes.get(attribute) ?? {};
+    const isKey = primaryKey.some(({ name }) => name === attribute);
+    // The model may not know that its column has rows without a value.
+    return { ...term, nullable: nullable || (!isKey && found?.notNull === false) };
   });
 }
 
