@@ -21,8 +21,8 @@ export interface IndexRow extends FoundIndex {
   /** Expressions in the place of columns. */
   readonly expressions: readonly (string | null)[];
   readonly options: readonly number[];
-  /** True for each key that compares texts by their bytes (`COLLATE "C"`), whatever the collation of the database. */
-  readonly areOfBytes: readonly boolean[];
+  /** The collation of each key as an order names it, such as ` COLLATE "C"`; empty where it is that of the column. */
+  readonly collations: readonly string[];
   readonly isUnique: boolean;
   /** True where it is checked at once, and compares texts as its columns do. */
   readonly isExact: boolean;
@@ -112,7 +112,12 @@ const TABLES = `
       SELECT json_agg(json_build_object('name', x.indexrelid::regclass::text, 'method', m.amname, 'isUnique', x.indisunique,
           'isExact', x.indimmediate AND NOT EXISTS (SELECT FROM unnest(x.indkey::int2[], x.indcollation::oid[]) AS k (attnum, own)
             JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.own NOT IN (0, a.attcollation)),
-          'options', x.indoption::int2[], 'areOfBytes', ARRAY(SELECT k.own = 950 FROM unnest(x.indcollation::oid[]) AS k (own)), 'predicate', pg_get_expr(x.indpred, x.indrelid),
+          'options', x.indoption::int2[], 'predicate', pg_get_expr(x.indpred, x.indrelid),
+          'collations', ARRAY(SELECT CASE k.own WHEN 0 THEN '' WHEN coalesce(
+              (SELECT a.attcollation FROM pg_attribute a WHERE a.attrelid = x.indrelid AND (a.attnum = k.attnum OR k.attnum = 0
+                AND a.attcollation <> 0 AND strpos(pg_get_indexdef(x.indexrelid, k.n::int, true), quote_ident(a.attname)) > 0) LIMIT 1),
+              'pg_catalog."default"'::regcollation) THEN '' WHEN 950 THEN ' COLLATE "C"' ELSE ' COLLATE ' || k.own END
+            FROM unnest(x.indkey::int2[], x.indcollation::oid[]) WITH ORDINALITY AS k (attnum, own, n) WHERE k.n <= x.indnkeyatts ORDER BY k.n),
           'columns', ARRAY(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, n)
             LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = k.attnum WHERE k.n <= x.indnkeyatts ORDER BY k.n),
           'expressions', ARRAY(SELECT CASE k.attnum WHEN 0 THEN pg_get_indexdef(x.indexrelid, k.n::int, true) END

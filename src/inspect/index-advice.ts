@@ -44,11 +44,13 @@ const DESCENDING = 1;
 const NULLS_FIRST = 2;
 
 /** An index, as far as its use is concerned. */
-export function readIndex({ method, columns, expressions, options, areOfBytes }: IndexRow): IndexInfo {
+export function readIndex({ method, columns, expressions, options, collations }: IndexRow): IndexInfo {
   const keys = columns.map((name, position): IndexKey => {
     const option = options[position] ?? 0;
-    const collation = areOfBytes[position] ? ' COLLATE "C"' : '';
-    const column = name ?? expressionKey(`${expressions[position]}${collation}`);
+    const collation = collations[position] ?? '';
+    // An index of another collation than that of its column serves neither its orders nor its filters.
+    const isPlain = name !== null && collation === '';
+    const column = isPlain ? name : expressionKey(`${name ?? expressions[position]}${collation}`);
     const nulls = (option & NULLS_FIRST) === 0 ? 'last' : 'first';
     return { column, descending: (option & DESCENDING) !== 0, nulls };
   });

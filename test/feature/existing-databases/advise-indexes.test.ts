@@ -248,6 +248,11 @@ describe('advising indexes', () => {
     ['one in other directions', ['(made_at DESC, state DESC)', '(state)'], [DEFAULT]],
     ['one in another order', ['(state, made_at)', '(made_at)'], [DEFAULT]],
     ['one with NULL elsewhere', ['(made_at DESC NULLS LAST, state)', '(state)'], [DEFAULT]],
+    [
+      'one in another collation',
+      ['(made_at DESC, state COLLATE "C")', '(state COLLATE "C")'],
+      [DEFAULT, STATE],
+    ],
     ['one over some rows', ['(made_at) WHERE state IS NOT NULL', '(state)'], [DEFAULT]],
     [
       'one over an expression, or without an order',
@@ -294,6 +299,11 @@ describe('advising indexes', () => {
       `folded ("the name", id)`,
     ];
     expect(await adviceWith([Folded], others)).to.deep.equal(told);
+    const ofBytes = 'ALTER TABLE folded ALTER "the name" TYPE varchar(20) COLLATE "C"';
+    await site.engine.sequelize.query(ofBytes);
+    expect(await adviceWith([Folded], indexes)).to.deep.equal([]);
+    const inOthers = indexes.map((index) => index.replace('e")), "', 'e")) COLLATE "ucs_basic", "'));
+    expect(await adviceWith([Folded], inOthers)).to.deep.equal(told.slice(0, 1));
   });
 
   it('takes any index that begins with the column for a filter', async () => {
@@ -305,6 +315,7 @@ describe('advising indexes', () => {
       '(id) INCLUDE (state)',
       "(state) WHERE state <> 'x'",
       '(lower(state))',
+      '(state COLLATE "C")',
     ]) {
       expect(await adviceFor(Task, index), index).to.have.lengthOf(1);
     }
