@@ -1,13 +1,13 @@
 /** Runs an aggregate, and makes its answer of the values. */
 
 import type { Measure } from '../../declare/aggregate-options.js';
-import type { RecordInfo } from '../../describe/model-info.js';
+import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
 import { hasState } from '../../errors/database-fault.js';
 import { selectValues, type ValueRow } from '../../execute/session/select-values.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import type { Slots } from '../../execute/sql/statement.js';
 import { wireFormat } from '../../respond/wire-format.js';
-import { InvalidQueryError } from '../../schema/request-issue.js';
+import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
 import { zoneIssue } from './aggregate-inputs.js';
 import type { AggregateOperation, GroupTerm, MeasureTerm } from './aggregate-operation.js';
 import { compileAggregateSql, compileEstimateSql } from './aggregate-sql.js';
@@ -40,6 +40,8 @@ type Place = [on: Parameters<typeof selectValues>[3], within?: Parameters<typeof
 
 /** State of a value that PostgreSQL does not accept, such as a time zone that it does not know. */
 const INVALID_PARAMETER = '22023';
+/** State of a number that its type cannot hold. */
+const OUT_OF_RANGE = '22003';
 
 /** Runs it. @param place where, as for `selectValues` */
 export async function runAggregate(
@@ -48,7 +50,7 @@ export async function runAggregate(
   slots: Slots,
   ...place: Place
 ): Promise<AggregateResult> {
-  const { window, zone } = operation;
+  const { window, zone, measures } = operation;
   try {
     const rows = await selectValues(info, compileAggregateSql(info, operation), slots, ...place);
     return {
@@ -57,11 +59,23 @@ export async function runAggregate(
       ...(zone === null ? {} : { tz: zone }),
     };
   } catch (error) {
+    const added = measures.find(({ measure, attribute }) => isAddedUp(measure, attributeOf(info, attribute)));
+    if (added && hasState(error, OUT_OF_RANGE)) throw new InvalidQueryError([rangeIssue(added)]);
     if (zone === null || !hasState(error, INVALID_PARAMETER)) throw error;
     throw new InvalidQueryError([
       zoneIssue(`Parameter 'tz' is '${zone}', which the database does not know.`),
     ]);
   }
+}
+
+/** True for floats that are added up: only their sums have a largest number. */
+function isAddedUp(measure: Measure, { type }: AttributeInfo): boolean {
+  return (measure === 'sum' || measure === 'avg') && type.kind === 'float';
+}
+
+function rangeIssue({ measure }: MeasureTerm): RequestIssue {
+  const detail = `Parameter '${measure}' adds up floats to more than the largest one; narrow it with q.`;
+  return { parameter: measure, code: 'aggregate.range', detail };
 }
 
 /** The rows that PostgreSQL believes to group. */

@@ -220,6 +220,16 @@ describe('the measures of groups', () => {
     expect((await ask({ group: 'shop', sum: 'amount' })).body).to.deep.equal({ items: [], has_next: false });
   });
 
+  it('are refused where floats add up to more than the largest one', async () => {
+    await fill([{ weight: '1e308' }, { weight: '1e308' }]);
+    for (const measure of ['sum', 'avg']) {
+      const { status, body } = await ask({ [measure]: 'amount,weight' });
+      const detail = `Parameter '${measure}' adds up floats to more than the largest one; narrow it with q.`;
+      const errors = [{ parameter: measure, code: 'aggregate.range', detail }];
+      expect([status, body]).to.deep.equal([400, { detail, errors }]);
+    }
+  });
+
   it('are in the document with exactly what the option has', () => {
     const { paths: described, components } = paths.site.crud.openapi();
     const { operationId, parameters = [], responses } = described['/sales/aggregate']?.get ?? {};
