@@ -33,7 +33,14 @@ export function describeSql(
   const indexesOf = (model: ModelClass): readonly IndexInfo[] => declaredIndexes(infos.get(model));
   const needs = plans.flatMap((plan) => indexNeeds(plan, features));
   const lines = adviseIndexes(needs, indexesOf);
-  return `${[...tables, ...lines.map(asComment)].join('\n')}\n`;
+  const columns = plans.flatMap((plan) => addedColumns(plan, features));
+  return `${[...tables, ...columns, ...lines.map(asComment)].join('\n')}\n`;
+}
+
+function addedColumns(plan: ResourcePlan, features: readonly FeatureNeeds[]): readonly string[] {
+  return features
+    .flatMap((feature) => feature.columns?.(plan) ?? [])
+    .map((each) => `-- ${plan.name}: a column that the model lacks\n${ended(each)}`);
 }
 
 function ended(statement: string): string {

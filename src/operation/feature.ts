@@ -353,6 +353,8 @@ export interface FeatureNeeds {
   readonly check?: ResourceCheck;
   /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. */
   tables?(plan: ResourcePlan): readonly OwnTable[];
+  /** Statements for the command `sql` that add columns which the model lacks. They change nothing where the table has them. */
+  columns?(plan: ResourcePlan): readonly string[];
   /** Indexes for the advice at the start, and for the command `sql`. */
   indexes?(plan: ResourcePlan): readonly IndexAdvice[];
   /**

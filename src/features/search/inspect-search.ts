@@ -68,12 +68,30 @@ function vectorProblem(
   const table = quotedTable(model);
   if (found)
     return `${name}: search.vector names '${column}', whose column is ${found.type}; use a column of the type tsvector.`;
-  const texts = attributes.map((each) => `coalesce(${identifier(columnOf(info, each))}, '')`);
-  const made = `to_tsvector(${quoteText(text.config)}, ${texts.join(" || ' ' || ")})`;
   return (
     `${name}: search.vector names '${column}', and the table ${table} has no such column; ALTER TABLE ${table} ADD COLUMN ` +
-    `${identifier(column)} tsvector GENERATED ALWAYS AS (${made}) STORED;`
+    `${vectorDefinition({ info }, attributes, text)};`
   );
+}
+
+/** The column of a vector that PostgreSQL generates. */
+function vectorDefinition(
+  { info }: Pick<ResourcePlan, 'info'>,
+  attributes: readonly string[],
+  text: TextSearch,
+): string {
+  const texts = attributes.map((each) => `coalesce(${identifier(columnOf(info, each))}, '')`);
+  const made = `to_tsvector(${quoteText(text.config)}, ${texts.join(" || ' ' || ")})`;
+  return `${identifier(columnOf(info, vectorName(text)))} tsvector GENERATED ALWAYS AS (${made}) STORED`;
+}
+
+/** The statement that adds a vector which the model lacks. One that a trigger fills in stays as it is. */
+export function searchColumns(plan: ResourcePlan): readonly string[] {
+  const { attributes, text } = searchOf(plan) ?? { attributes: [], text: null };
+  if (!text || !('column' in text.vector)) return [];
+  return [
+    `ALTER TABLE ${quotedTable(plan.model)} ADD COLUMN IF NOT EXISTS ${vectorDefinition(plan, attributes, text)}`,
+  ];
 }
 
 /**

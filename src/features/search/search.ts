@@ -5,7 +5,7 @@ import { perForm } from '../../operation/access.js';
 import type { FeatureFactory, InputDescription } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
-import { inspectSearch } from './inspect-search.js';
+import { inspectSearch, searchColumns } from './inspect-search.js';
 import { queryCondition, queryProblem } from './parse-query.js';
 import { wordsCondition, wordsProblem } from './parse-words.js';
 import { checkSearch, compileSearch, type SearchPlan, searchIndexes, searchOf } from './search-options.js';
@@ -82,6 +82,7 @@ export const search: FeatureFactory = Object.assign(
   {
     resourceOptions: { search: compileSearch },
     check: checkSearch,
+    columns: searchColumns,
     indexes: searchIndexes,
     inspectTable: inspectSearch,
   },

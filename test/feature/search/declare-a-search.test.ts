@@ -142,8 +142,17 @@ describe('the option search', () => {
       expect(problem).to.equal(
         `Report: search.vector names 'the words', and the table "reports" has no such column; ${added}`,
       );
-      await execute(database.url, added);
       const needed = 'CREATE INDEX ON "reports" USING gin ("the words");';
+      const controllers = [crudController(Report, { search: options as never }) as Class];
+      const { sql: print } = buildApplication(
+        { models: [], controllers, logger: new CapturedLog() },
+        FEATURES,
+      );
+      expect(print()).to.include(
+        `-- Report: a column that the model lacks\n${added.replace('COLUMN', 'COLUMN IF NOT EXISTS')}\n` +
+          `-- Report: no index serves a search (search)\n${needed}\n`,
+      );
+      await execute(database.url, added);
       expect(await start(options)).to.deep.equal([`Report: no index serves a search (search); ${needed}`]);
       await execute(database.url, needed);
       expect(await start({ ...options, prefix: true })).to.deep.equal([]);
