@@ -273,7 +273,15 @@ export function readOrder(
     [name, { name, descending: false }],
     [`-${name}`, { name, descending: true }],
   ]);
-  const order = readNames('sort', text, new Map(terms), MAX_ORDER, { issues });
+  const found: RequestIssue[] = [];
+  const order = readNames('sort', text, new Map(terms), MAX_ORDER, { issues: found });
+  issues.push(
+    ...found.map((issue) =>
+      issue.code === 'aggregate.unknown'
+        ? { ...issue, detail: `${issue.detail} Groups and measures have to be in the request, too.` }
+        : issue,
+    ),
+  );
   const twice = order.find(({ name }, index) => order.findIndex((each) => each.name === name) !== index);
   if (twice)
     issues.push({
@@ -298,7 +306,16 @@ export function readHaving(
   ]);
   const own: RequestIssue[] = [];
   const filter = parseFilter({ filters }, text, own);
-  issues.push(...own.map((issue) => ({ ...issue, parameter: 'having' })));
+  issues.push(
+    ...own.map(({ detail, ...issue }) => ({
+      ...issue,
+      detail:
+        issue.code === 'q.unknown-field'
+          ? `${detail} Measures have to be in the request, such as sum=price.`
+          : detail,
+      parameter: 'having',
+    })),
+  );
   return filter;
 }
 

@@ -103,6 +103,7 @@ function compileGroups(given: unknown, check: OptionCheck): readonly GroupTerm[]
       // The relations are compiled later: see `relatedProblem`.
       if (units === null && isRelatedName(check, name))
         return [Object.freeze({ name, attribute: name, unit: null })];
+      if (units === null && reportSpan(check, name)) return [];
       const attribute = shownAttribute(check, 'aggregate.group', name);
       if (!attribute) return [];
       const problem = groupProblem(attribute);
@@ -124,6 +125,17 @@ function compileGroups(given: unknown, check: OptionCheck): readonly GroupTerm[]
   });
 }
 
+/** Reports a span that is written as requests write it. */
+function reportSpan({ info, report }: OptionCheck, name: string): boolean {
+  const [, of = '', unit = ''] = /^(.+)\.(\w+)$/.exec(name) ?? [];
+  const attribute = info.attributes.has(name) ? undefined : info.attributes.get(of);
+  if (!attribute || !unitsOf(attribute).some((each) => each === unit)) return false;
+  report(
+    `aggregate.group names '${name}', as requests do; the option names the attribute and its spans: { ${of}: ['${unit}'] }.`,
+  );
+  return true;
+}
+
 function compileUnits(
   attribute: AttributeInfo,
   given: unknown,
@@ -135,7 +147,9 @@ function compileUnits(
     report(`${option} has spans of time, and the attribute is no time; write its name alone.`);
     return [];
   }
-  return listOf(option, given, report).flatMap((each) => {
+  if (Array.isArray(given) && given.length === 0)
+    report(`${option} is []; name one of ${known.join(', ')}, or leave it out.`);
+  return listOf(option, given, report, 'day').flatMap((each) => {
     const unit = known.find((name) => name === each);
     if (unit === undefined)
       report(`${option} has ${showValue(each)}; use ${known.join(', ')}.${didYouMean(String(each), known)}`);
@@ -158,9 +172,14 @@ function compileMeasures(measure: Measure, given: unknown, check: OptionCheck): 
   });
 }
 
-function listOf(option: string, given: unknown, report: OptionCheck['report']): readonly unknown[] {
+function listOf(
+  option: string,
+  given: unknown,
+  report: OptionCheck['report'],
+  example = 'name',
+): readonly unknown[] {
   if (Array.isArray(given)) return given;
-  report(`${option} is ${showValue(given)}; use a list, such as ['name'].`);
+  report(`${option} is ${showValue(given)}; use a list, such as ['${example}'].`);
   return [];
 }
 

@@ -48,6 +48,7 @@ class Sand extends NumberedRow {
   @Column(DataType.INTEGER) declare a: number;
 }
 
+const NAMED = 'Groups and measures have to be in the request, too.';
 const MOST = 'at most 10 are allowed in all';
 
 /** A query string, and what is said of it. */
@@ -105,15 +106,20 @@ const REFUSED: readonly (readonly [query: string, parameter: string, code: strin
   ['size=6', 'size', 'range', "Parameter 'size' is '6'; it accepts an integer from 1 to 5."],
   ['size=0', 'size', 'range', "Parameter 'size' is '0'; it accepts an integer from 1 to 5."],
   ['size=5&page=2001', 'page', 'range', "Parameter 'page' is '2001'; it accepts an integer from 1 to 2000."],
-  ['sort=a', 'sort', 'aggregate.unknown', "Parameter 'sort' has 'a'. It accepts count, -count."],
+  ['sort=a', 'sort', 'aggregate.unknown', `Parameter 'sort' has 'a'. It accepts count, -count. ${NAMED}`],
   [
     'group=a&sort=sum.a',
     'sort',
     'aggregate.unknown',
-    "Parameter 'sort' has 'sum.a'. It accepts a, -a, count, -count.",
+    `Parameter 'sort' has 'sum.a'. It accepts a, -a, count, -count. ${NAMED}`,
   ],
   ['group=a&sort=a,-a', 'sort', 'aggregate.repeated', "Parameter 'sort' has 'a' twice; name it once."],
-  ['having=sum.a>1', 'having', 'q.unknown-field', "Cannot filter by 'sum.a'. Filterable: count."],
+  [
+    'having=sum.a>1',
+    'having',
+    'q.unknown-field',
+    "Cannot filter by 'sum.a'. Filterable: count. Measures have to be in the request, such as sum=price.",
+  ],
   ['having=count>x', 'having', 'q.type', "'x' is not an integer (field 'count')."],
   ['having=count', 'having', 'q.syntax', 'Unexpected end at position 5; expected an operator.'],
   [
@@ -276,6 +282,13 @@ describe('the option aggregate', () => {
       [
         { group: ['nam'] },
         "aggregate.group names 'nam', which is not an attribute. Did you mean 'name'? The attributes are id, name, code, data, sold, at, shown, seen, -a, count.",
+      ],
+      [
+        { group: ['at.month', 'name.day', { at: [] }, { at: 'day' }] },
+        "aggregate.group names 'at.month', as requests do; the option names the attribute and its spans: { at: ['month'] }.",
+        "aggregate.group names 'name.day', which is not an attribute. The attributes are id, name, code, data, sold, at, shown, seen, -a, count.",
+        'aggregate.group.at is []; name one of hour, day, week, month, quarter, year, or leave it out.',
+        'aggregate.group.at is "day"; use a list, such as [\'day\'].',
       ],
       [{ group: ['data'] }, "aggregate.group names 'data', of type json, whose values cannot be compared."],
       [

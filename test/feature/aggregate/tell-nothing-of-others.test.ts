@@ -251,8 +251,14 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
         { sum: ['kind'] },
         "sum names 'kind' of Ticket, which has no sum; it is for integer, bigint, decimal, float.",
       ],
-      [{ having: 'sum.cost>1' }, "Cannot filter by 'sum.cost'. Filterable: count."],
-      [{ sort: 'cost' }, "Parameter 'sort' has 'cost'. Did you mean 'count'? It accepts count, -count."],
+      [
+        { having: 'sum.cost>1' },
+        "Cannot filter by 'sum.cost'. Filterable: count. Measures have to be in the request, such as sum=price.",
+      ],
+      [
+        { sort: 'cost' },
+        "Parameter 'sort' has 'cost'. Did you mean 'count'? It accepts count, -count. Groups and measures have to be in the request, too.",
+      ],
       [{ tz: '+01:00' }, 'tz of an aggregate is "+01:00"; use a name such as Europe/Berlin.'],
       [{ size: 0 }, 'size of an aggregate is 0; use an integer from 1.'],
       [
