@@ -31,9 +31,11 @@ class WrongCell extends Error {}
 export function parseHeader(
   header: readonly Cell[],
   known: ColumnNames,
+  delimiter: string,
 ): { readonly columns: Columns; readonly issues: readonly RequestIssue[] } {
   const names = header.map((cell) => cell ?? '');
-  const issues = [
+  const others = delimiterIssues(names, known, delimiter);
+  const issues = others ?? [
     ...names.flatMap((name, index) => columnIssues(name, names.indexOf(name) < index, known, index)),
     ...known.required
       .filter((name) => !names.includes(name))
@@ -45,6 +47,26 @@ export function parseHeader(
   ];
   const readers = names.map((name) => [name, cellReader(name, known)] as const);
   return { columns: { count: names.length, read: (cells) => readRow(cells, readers) }, issues };
+}
+
+/** The delimiters that a file may have, as the parameter names them. */
+const DELIMITER_NAMES = [
+  [',', ','],
+  [';', ';'],
+  ['\t', 'tab'],
+] as const;
+
+/** A header of one unknown name with another delimiter in it is that of a file which has this delimiter. */
+function delimiterIssues(
+  names: readonly string[],
+  { properties }: ColumnNames,
+  delimiter: string,
+): readonly RequestIssue[] | null {
+  const [name = ''] = names;
+  const other = DELIMITER_NAMES.find(([sign]) => sign !== delimiter && name.includes(sign));
+  if (names.length !== 1 || properties.has(name) || !other) return null;
+  const detail = `The header has one column, and its name has another delimiter in it; send delimiter=${other[1]}.`;
+  return [{ pointer: bodyPointer(name), code: 'unknownProperty', detail }];
 }
 
 function columnIssues(

@@ -79,6 +79,12 @@ export function importPlan({ features }: Pick<ResourcePlan, 'features'>): Import
 /** Problems of the option with others. */
 export const checkImport: ResourceCheck = (plan, options) => {
   const { modes = [] } = importPlan(plan) ?? {};
+  const isUseless =
+    plan.features['upsert'] !== undefined && !plan.endpoints.has('upsert') && !modes.includes('upsert');
+  if (isUseless)
+    return [
+      "upsert names keys that nothing uses; name 'upsert' in endpoints or in import.modes, or leave it out.",
+    ];
   if (modes.length === 0) return [];
   const problems =
     options.readOnly === true ? ['readOnly is true, and import writes; remove one of the two.'] : [];

@@ -70,7 +70,7 @@ async function* csvRows(texts: AsyncIterable<string>, settings: FileSettings): A
   const read = ({ cells, line, text }: CsvRow): FileRow | null => {
     if (!columns) {
       settings.onHeader?.(text);
-      columns = headerOf(cells, line, settings.columns);
+      columns = headerOf(cells, line, settings);
       return null;
     }
     // An empty line is a row only where it could be a cell.
@@ -83,8 +83,12 @@ async function* csvRows(texts: AsyncIterable<string>, settings: FileSettings): A
     throw new BodyError(400, 'empty', 'The body has no header; begin it with the names of the columns.');
 }
 
-function headerOf(cells: CsvRow['cells'], line: number, known: ColumnNames): Columns {
-  const { columns, issues } = parseHeader(cells, known);
+function headerOf(
+  cells: CsvRow['cells'],
+  line: number,
+  { columns: known, delimiter }: FileSettings,
+): Columns {
+  const { columns, issues } = parseHeader(cells, known, delimiter);
   if (issues.length > 0) throw new HeaderError(issues.map((issue) => ({ ...issue, line })));
   return columns;
 }

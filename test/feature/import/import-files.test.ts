@@ -301,6 +301,29 @@ describe('importing a file', () => {
         ],
       ],
     ],
+    ...(
+      [
+        ['semicolons', 'code;name\r\na;b', '', ';'],
+        ['tabs', 'code\tname', '', 'tab'],
+        ['commas', 'code,name', '?delimiter=;', ','],
+      ] as const
+    ).map(([what, file, query, right]): (typeof REFUSED)[number] => [
+      `a file of ${what} that is read as one column`,
+      file,
+      query,
+      CSV,
+      [
+        400,
+        [
+          {
+            line: 1,
+            pointer: `/${file.split('\r')[0]}`,
+            code: 'unknownProperty',
+            detail: `The header has one column, and its name has another delimiter in it; send delimiter=${right}.`,
+          },
+        ],
+      ],
+    ]),
     [
       'a change without its key',
       'name\nx',

@@ -524,6 +524,10 @@ describe('the option upsert', () => {
       { endpoints: ['create', 'upsert'] },
       "endpoints has 'upsert', and no option upsert names its keys; write upsert: [['code']], or leave it out.",
     ],
+    'is of use': [
+      { upsert: [['code']], import: { modes: ['create'] } },
+      "upsert names keys that nothing uses; name 'upsert' in endpoints or in import.modes, or leave it out.",
+    ],
     'needs creates': [
       { ...UPSERT, endpoints: ['update', 'upsert'] },
       "endpoints has 'upsert', which is a POST with on_conflict, and not 'create'; add 'create'.",
