@@ -10,6 +10,7 @@ import {
 import { namedForm } from '../declare/named-types.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
+import { relationNames } from '../describe/relations.js';
 import { didYouMean, showValue, unknownOptions } from '../util/option-problems.js';
 import type { Exposure, PageSize, ResourcePlan } from './resource-plan.js';
 
@@ -164,10 +165,11 @@ export function knownAttribute(
   if (!attribute) {
     const isAll = name === '*' && prefix === '' && TAKING_ALL.includes(option);
     const guess = isAll ? ` Write ${option}: '*', without a list.` : didYouMean(name, [...shown, ...others]);
-    report(
-      `${option} names '${prefix}${name}', which is not an attribute${prefix && ` of ${info.name}`}.` +
-        `${guess} The attributes are ${shown.join(', ')}.`,
-    );
+    const owner = prefix && ` of ${info.name}`;
+    const fault = relationNames(info.model).includes(name)
+      ? `which is a relation${owner} and not an attribute.`
+      : `which is not an attribute${owner}.${guess}`;
+    report(`${option} names '${prefix}${name}', ${fault} The attributes are ${shown.join(', ')}.`);
   }
   return attribute;
 }

@@ -88,6 +88,10 @@ describe('sortAllow with relations', () => {
       { 'country.name': { ignoreCase: true } },
       "sortAllow.country.name has no option 'ignoreCase'. The options are nulls.",
     ],
+    [
+      { country: true },
+      "sortAllow names 'country', which is a relation and not an attribute. The attributes are id, name, size, countryId.",
+    ],
     [{ 'country.name': 1 }, "sortAllow.country.name is 1; use true, or an object such as { nulls: 'last' }."],
   ];
   for (const [sortAllow, problem] of WRONG) {
