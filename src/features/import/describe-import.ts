@@ -4,6 +4,7 @@ import { type DescribedResource, inputParameter, operationOf } from '../../opena
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
+import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { type ImportPlan, importInputs } from './import-options.js';
 import { MEDIA_TYPES } from './read-rows.js';
 
@@ -24,14 +25,15 @@ export function importOperation(
   action: ActionDescription,
   option: ImportPlan,
 ): OperationObject {
-  const { plan, names } = resource;
+  const { plan, names, features } = resource;
+  const keys = features.create.inputs.filter(({ name }) => name === IDEMPOTENCY_KEY);
   const text = { schema: { type: 'string' } } as const;
   const lines = { [MEDIA_TYPES.ndjson]: text };
   return operationOf(resource, action, {
     operationId: `import${names.many}`,
     summary: `${WORDS.verb} ${names.phrases}`,
     description: WORDS.description(plan),
-    parameters: importInputs(plan, option).flatMap(inputParameter),
+    parameters: [...importInputs(plan, option), ...keys].flatMap(inputParameter),
     requestBody: { required: true, content: { [MEDIA_TYPES.csv]: text, ...lines } },
     answers: {
       200: {

@@ -97,6 +97,8 @@ describe('importing a file in parts', () => {
     expect(await codes()).to.deep.equal(['a', 'b']);
     const { body } = await send('code\na\nb\n', 'k', '?atomic=false', { user: 'bob' });
     expect([body.rows, body.failed]).to.deep.equal([2, 2]);
+    const { parameters } = (await site.agent.get('/openapi.json')).body.paths['/parcels/import'].post;
+    expect(parameters.map(({ name }: { name: string }) => name)).to.include('Idempotency-Key');
   });
 
   it('does a whole import once, and forgets the key of one that was refused', async () => {
