@@ -1,5 +1,6 @@
 /** The dashboard, the download and the upload of the back office in a real browser. `npm run admin -- --test` builds it first. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Response } from 'express';
 import type { Page, Request } from 'playwright-core';
@@ -9,6 +10,7 @@ import { FRANCE } from '../models/atlas-rows.js';
 import { startChromium } from '../support/chromium.js';
 import { deferred } from '../support/deferred.js';
 import { forSuite } from '../support/for-suite.js';
+import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { serveTestApp } from '../support/test-app.js';
 
 const CHAD = { ...FRANCE, code: 'TCD', alpha2: 'TD', name: 'Chad', region: 'Africa', area: '1284000.00' };
@@ -89,7 +91,7 @@ describe('the dashboard and the files of the back office', function () {
 
   it('draws the groups that its filters find, with their numbers in a table', async () => {
     await open('/');
-    await message('3 cities with 4,000,003,001 people.');
+    await message('Cities: 3. People: 4,000,003,001.');
     expect(await rows()).to.deep.equal(['Country\t\tPeople', 'France\t\n\t4,000,000,001', 'Chad\t\n\t3,000']);
     const lengths = await page
       .locator('tbody rect')
@@ -98,7 +100,7 @@ describe('the dashboard and the files of the back office', function () {
     await choose('Show', 'People of one');
     await page.getByRole('cell', { name: '2,000,000,000.5' }).waitFor();
     await choose('Region', 'Africa');
-    await message('1 cities with 3,000 people.');
+    await message('Cities: 1. People: 3,000.');
     await page.getByLabel('People at least').fill('4000');
     await message('No city is like this.');
     expect(await page.getByRole('table').count()).to.equal(0);
@@ -173,24 +175,28 @@ describe('the dashboard and the files of the back office', function () {
     expect(await button(/^Store/).count()).to.equal(0);
     const wrong = Array.from({ length: 120 }, (_, index) => `${1_000 + index},Ville,FRA,many,48,2,PPL`);
     await upload('wrong.csv', csv(['500,"Ville\nneuve",FRA,1,48,2,PPL', ...wrong]));
-    await message('120 of 121 rows are refused. Nothing is stored yet.');
+    await message('Refused: 120 of 121 rows. Nothing is stored yet.');
     expect((await rows()).slice(0, 2)).to.deep.equal([
       'Row\tLine\tColumn\tMessage',
       '2\t4\tpopulation\tpopulation must be an integer.',
     ]);
-    await message('These are the first 100 of 120 refused rows.');
+    await message('The first 100 of 120 rows that are refused.');
     expect(await button(/^Store/).count()).to.equal(0);
     await page.getByLabel('Leave out rows that are refused, and store the others').check();
     await button('Check the file').click();
-    await button('Store 1 rows').click();
-    await message('Stored: 1 rows are new, and 0 were changed. 120 rows were refused.');
+    await button('Store 1 row').click();
+    await message('Stored. New: 1. Changed: 0. Refused: 120.');
     expect(await City.count({ where: { id: 500 } })).to.equal(1);
     expect(await City.count()).to.equal(4);
   });
 
   it('shows how many rows are done, and goes on with the same file under its key', async () => {
+    await using folder = await createTemporaryFolder('upload');
+    const path = join(folder.path, 'many.csv');
+    writeFileSync(path, csv(newCities(10_000, 1_500)));
     await open('/cities/upload');
-    await upload('many.csv', csv(newCities(10_000, 1_500)));
+    await page.getByLabel('File').setInputFiles(path);
+    await button('Check the file').click();
     const store = button('Store 1,500 rows');
     await store.waitFor();
     expect(await City.count({ where: { name: 'Ville 7' } })).to.equal(0);
@@ -217,8 +223,13 @@ describe('the dashboard and the files of the back office', function () {
     meddle = (response) => Object.assign(response, { write: () => response.destroy() });
     const [second] = await Promise.all([nextImport(), button('Go on').click()]);
     await message(/^The connection was (cut|lost)\. Some rows may be stored\./);
+    await page.reload();
+    await page.getByLabel('File').setInputFiles(path);
+    await message(
+      'This file was sent before, and the page was left before its end. Some rows may be stored.',
+    );
     const [third] = await Promise.all([nextImport(), button('Go on').click()]);
-    await message('Stored: 1,500 rows are new, and 0 were changed.');
+    await message('Stored. New: 1,500. Changed: 0.');
     const keys = [first, second, third].map((request) => request.headers()['idempotency-key']);
     expect(new Set(keys).size).to.equal(1);
     expect(keys[0]).to.match(/^[0-9a-f]{32}$/);
@@ -227,8 +238,15 @@ describe('the dashboard and the files of the back office', function () {
     await choose('Rows are', 'Changes, by id');
     await button('Check the file').click();
     const [fourth] = await Promise.all([nextImport(), store.click()]);
-    await message('Stored: 0 rows are new, and 1,500 were changed.');
+    await message('Stored. New: 0. Changed: 1,500.');
     expect(fourth.headers()['idempotency-key']).to.not.equal(keys[0]);
+    writeFileSync(path, csv([]));
+    await button('Check the file').click();
+    await message('The file has changed since it was chosen. Choose it again. Nothing was stored.');
+    const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByLabel('File').click()]);
+    await chooser.setFiles(path);
+    await button('Check the file').click();
+    await message('The file has no rows.');
   });
 
   it('complains of nothing but the answers that were to be refused', () => {

@@ -4,7 +4,7 @@ import { useEffect, useId, useRef, useState } from 'react';
 import { Button, useDataProvider, useListContext, useNotify } from 'react-admin';
 import type { CrudDataProvider } from '../data-provider/data-provider.js';
 import type { Download, FileProgress } from '../data-provider/files.js';
-import { countOf, Progress } from './progress.js';
+import { Progress, rowsOf } from './progress.js';
 
 interface DownloadProps {
   /** Further parameters, such as `fields`. */
@@ -40,7 +40,7 @@ export function DownloadButton({ query }: DownloadProps) {
       };
       const download = await dataProvider.exportRecords(resource, { ...params, onProgress: setProgress });
       save(download);
-      notify(`Downloaded ${countOf(download.rows)} rows`, { type: 'success' });
+      notify(`Downloaded ${rowsOf(download.rows)}`, { type: 'success' });
     } catch (error) {
       if (signal.aborted) notify('The download was cancelled. Nothing was saved.');
       else setProblem(`Nothing was saved. ${error instanceof Error ? error.message : String(error)}`);

@@ -6,11 +6,21 @@ const PREFIX = 'upload ';
 export function keyOf(identity: string): string {
   const kept = sessionStorage.getItem(PREFIX + identity);
   if (kept !== null) return kept;
-  // `randomUUID` is there on https alone.
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const key = newKey();
   sessionStorage.setItem(PREFIX + identity, key);
   return key;
+}
+
+/** A key that nobody has. It is not kept. */
+export function newKey(): string {
+  // `randomUUID` is there on https alone.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** True for a file that was sent before, and whose end nobody has seen. */
+export function isUnderWay(identity: string): boolean {
+  return sessionStorage.getItem(PREFIX + identity) !== null;
 }
 
 /** Forgets it, because the import has a result: who sends the file once more means another import. */

@@ -33,7 +33,12 @@ function shareOf({ rows, total, sent = 1 }: FileProgress): number | undefined {
 
 function textOf({ rows, total, sent = 1 }: FileProgress): string {
   if (rows === 0 && sent < 1) return `${Math.floor(100 * sent)} % sent`;
-  return total === undefined ? `${countOf(rows)} rows` : `${countOf(rows)} of ${countOf(total)} rows`;
+  return total === undefined ? rowsOf(rows) : `${countOf(rows)} of ${rowsOf(total)}`;
+}
+
+/** `1 row`, or `1,500 rows`. */
+export function rowsOf(count: number): string {
+  return `${countOf(count)} ${count === 1 ? 'row' : 'rows'}`;
 }
 
 /** A number as people read it. */

@@ -1,7 +1,7 @@
 /** The errors of an import as a table: where each is in the file, and what is wrong. */
 import { Table, TableBody, TableCell, TableContainer, TableHead, TableRow, Typography } from '@mui/material';
 import type { ImportError } from '../data-provider/files.js';
-import { countOf } from './progress.js';
+import { countOf, rowsOf } from './progress.js';
 
 interface RowErrorsProps {
   readonly errors: readonly ImportError[];
@@ -44,7 +44,7 @@ export function RowErrors({ errors, failed = 0 }: RowErrorsProps) {
       </TableContainer>
       {failed > shown && (
         <Typography variant="body2" sx={{ mt: 1 }}>
-          These are the first {countOf(shown)} of {countOf(failed)} refused rows.
+          The first {countOf(shown)} of {rowsOf(failed)} that are refused.
         </Typography>
       )}
     </>

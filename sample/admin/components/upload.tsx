@@ -3,9 +3,9 @@ import { Alert, Box, Button, Checkbox, FormControlLabel, MenuItem, TextField } f
 import { useEffect, useRef, useState } from 'react';
 import { HttpError, useDataProvider } from 'react-admin';
 import type { CrudDataProvider } from '../data-provider/data-provider.js';
-import type { FileProgress, ImportError, ImportResult } from '../data-provider/files.js';
-import { forgetKey, keyOf } from './file-key.js';
-import { countOf, Progress } from './progress.js';
+import { CutError, type FileProgress, type ImportError, type ImportResult } from '../data-provider/files.js';
+import { forgetKey, isUnderWay, keyOf, newKey } from './file-key.js';
+import { countOf, Progress, rowsOf } from './progress.js';
 import { RowErrors } from './row-errors.js';
 
 interface UploadProps {
@@ -24,6 +24,12 @@ type Step =
   | { readonly is: 'stopped'; readonly isDryRun: boolean; readonly error: unknown };
 
 const CHOSEN: Step = { is: 'chosen' };
+/** Of a file that was left in the middle, as by a reload of the page. */
+const LEFT: Step = {
+  is: 'stopped',
+  isDryRun: false,
+  error: new CutError('This file was sent before, and the page was left before its end.'),
+};
 
 /** A page. The real run is offered after a dry run that would store something. */
 export function Upload({ resource, modes }: UploadProps) {
@@ -47,9 +53,15 @@ export function Upload({ resource, modes }: UploadProps) {
     if (is !== 'chosen') outcome.current?.focus();
   }, [is]);
 
-  function choose(change: Partial<typeof settings>) {
-    setSettings({ ...settings, ...change });
-    setStep(CHOSEN);
+  const identityOf = (of: File, given: typeof settings) =>
+    `${resource} ${JSON.stringify(given)} ${of.name} ${of.size} ${of.lastModified}`;
+
+  function choose(chosen: File | undefined, change: Partial<typeof settings> = {}) {
+    const changed = { ...settings, ...change };
+    setFile(chosen);
+    setSettings(changed);
+    setTotal(undefined);
+    setStep(chosen && isUnderWay(identityOf(chosen, changed)) ? LEFT : CHOSEN);
   }
 
   async function send(isDryRun: boolean) {
@@ -59,12 +71,13 @@ export function Upload({ resource, modes }: UploadProps) {
     const { signal } = controller;
     const counted = isDryRun || total === undefined ? {} : { total };
     setStep({ is: 'sending', isDryRun, progress: { rows: 0, ...counted } });
-    const identity = `${resource} ${JSON.stringify(settings)} ${file.name} ${file.size} ${file.lastModified}`;
+    const identity = identityOf(file, settings);
     try {
       const result = await dataProvider.importFile(resource, {
         file,
         query: { ...settings, ...(isDryRun && { dry_run: true }) },
-        ...(!isDryRun && { key: keyOf(identity) }),
+        // An API that keeps no keys, or needs one for each write, says so when the file is checked.
+        key: isDryRun ? newKey() : keyOf(identity),
         onProgress: (progress) => setStep({ is: 'sending', isDryRun, progress: { ...counted, ...progress } }),
         signal,
       });
@@ -72,6 +85,8 @@ export function Upload({ resource, modes }: UploadProps) {
       else forgetKey(identity);
       setStep({ is: isDryRun ? 'checked' : 'stored', result });
     } catch (error) {
+      // Another file has the key.
+      if (!isDryRun && error instanceof HttpError && error.status === 422) forgetKey(identity);
       setStep({ is: 'stopped', isDryRun, error });
     } finally {
       running.current = null;
@@ -88,10 +103,14 @@ export function Upload({ resource, modes }: UploadProps) {
         slotProps={{ inputLabel: { shrink: true }, htmlInput: { accept: '.csv,.ndjson,.jsonl,text/csv' } }}
         sx={{ maxWidth: '100%' }}
         disabled={isSending}
+        onClick={({ target }) => {
+          // Browsers do not tell of a file that is chosen again, after it was changed.
+          if (target instanceof HTMLInputElement) target.value = '';
+          choose(undefined);
+        }}
         onChange={(event) => {
           // Of an input for files.
-          setFile((event.target as HTMLInputElement).files?.[0]);
-          setStep(CHOSEN);
+          choose((event.target as HTMLInputElement).files?.[0]);
         }}
       />
       <Box sx={{ display: 'flex', flexWrap: 'wrap', gap: 2, alignItems: 'center' }}>
@@ -100,20 +119,23 @@ export function Upload({ resource, modes }: UploadProps) {
           choices={modes}
           value={settings.mode}
           disabled={isSending}
-          onChange={(mode) => choose({ mode })}
+          onChange={(mode) => choose(file, { mode })}
         />
         <Choice
           label="Cells end with"
           choices={DELIMITERS}
           value={settings.delimiter}
           disabled={isSending}
-          onChange={(delimiter) => choose({ delimiter })}
+          onChange={(delimiter) => choose(file, { delimiter })}
         />
         <FormControlLabel
           label="Leave out rows that are refused, and store the others"
           disabled={isSending}
           control={
-            <Checkbox checked={!settings.atomic} onChange={(_, isLeft) => choose({ atomic: !isLeft })} />
+            <Checkbox
+              checked={!settings.atomic}
+              onChange={(_, isLeft) => choose(file, { atomic: !isLeft })}
+            />
           }
         />
       </Box>
@@ -135,7 +157,9 @@ export function Upload({ resource, modes }: UploadProps) {
           <Checked {...step} isAtomic={settings.atomic} onStore={() => send(false)} />
         )}
         {step.is === 'stored' && <Stored {...step} isAtomic={settings.atomic} />}
-        {step.is === 'stopped' && <Stopped {...step} onAgain={() => send(step.isDryRun)} />}
+        {step.is === 'stopped' && (
+          <Stopped {...step} isAtomic={settings.atomic} onAgain={() => send(step.isDryRun)} />
+        )}
       </Box>
     </Box>
   );
@@ -179,15 +203,15 @@ function Checked({ result, isAtomic, onStore }: ResultProps & { readonly onStore
   const good = isAtomic && failed > 0 ? 0 : rows - failed;
   return (
     <>
-      <Alert severity={failed > 0 ? 'warning' : 'success'}>
-        {failed === 0
-          ? `All ${countOf(rows)} rows can be stored. Nothing is stored yet.`
-          : `${countOf(failed)} of ${countOf(rows)} rows are refused. Nothing is stored yet.`}
+      <Alert severity={failed > 0 || rows === 0 ? 'warning' : 'success'}>
+        {rows === 0 && 'The file has no rows.'}
+        {rows > 0 && failed === 0 && `Nothing is wrong with ${rowsOf(rows)}. Nothing is stored yet.`}
+        {failed > 0 && `Refused: ${countOf(failed)} of ${rowsOf(rows)}. Nothing is stored yet.`}
       </Alert>
       <RowErrors {...result} />
       {good > 0 && (
         <Button variant="contained" onClick={onStore} sx={{ mt: 2 }}>
-          Store {countOf(good)} rows
+          Store {rowsOf(good)}
         </Button>
       )}
     </>
@@ -200,10 +224,8 @@ function Stored({ result, isAtomic }: ResultProps) {
   return (
     <>
       <Alert severity={failed > 0 ? 'warning' : 'success'}>
-        {isNone
-          ? 'Nothing was stored.'
-          : `Stored: ${countOf(created)} rows are new, and ${countOf(updated)} were changed.`}
-        {failed > 0 && ` ${countOf(failed)} rows were refused.`}
+        {isNone ? 'Nothing was stored.' : `Stored. New: ${countOf(created)}. Changed: ${countOf(updated)}.`}
+        {failed > 0 && ` Refused: ${countOf(failed)}.`}
       </Alert>
       <RowErrors {...result} />
     </>
@@ -212,14 +234,19 @@ function Stored({ result, isAtomic }: ResultProps) {
 
 interface StoppedProps {
   readonly isDryRun: boolean;
+  readonly isAtomic: boolean;
   readonly error: unknown;
   readonly onAgain: () => void;
 }
 
+/** True where the same file would be refused again. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof HttpError && error.status < 500 && ![408, 409, 429].includes(error.status);
+}
+
 /** Of a run that has no result. Only the API can say how far a real one came, so the file is sent again, with its key. */
-function Stopped({ isDryRun, error, onAgain }: StoppedProps) {
-  const isRefused =
-    error instanceof HttpError && error.status < 500 && ![408, 409, 429].includes(error.status);
+function Stopped({ isDryRun, isAtomic, error, onAgain }: StoppedProps) {
+  const isRefused = isRefusal(error);
   const isCancelled = error instanceof DOMException && error.name === 'AbortError';
   const reason = isCancelled ? 'Cancelled.' : error instanceof Error ? error.message : String(error);
   const found = error instanceof HttpError ? (error.body?.errors as readonly ImportError[] | undefined) : [];
@@ -229,16 +256,15 @@ function Stopped({ isDryRun, error, onAgain }: StoppedProps) {
         severity={isCancelled ? 'warning' : 'error'}
         action={
           !isRefused && (
-            <Button color="inherit" onClick={onAgain}>
+            <Button color="inherit" onClick={onAgain} sx={{ whiteSpace: 'nowrap' }}>
               {isDryRun ? 'Check again' : 'Go on'}
             </Button>
           )
         }
       >
-        {reason}{' '}
-        {isDryRun || isRefused
-          ? isDryRun && 'Nothing was stored.'
-          : 'Some rows may be stored. “Go on” sends the same file again, and stores no row twice.'}
+        {reason} {isDryRun && 'Nothing was stored.'}
+        {!isDryRun && !(isRefused && isAtomic) && 'Some rows may be stored. '}
+        {!isDryRun && !isRefused && '“Go on” sends the same file again, and stores no row twice.'}
       </Alert>
       <RowErrors errors={found ?? []} />
     </>

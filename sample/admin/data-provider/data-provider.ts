@@ -235,6 +235,13 @@ export function crudDataProvider<Paths extends object>(
     },
 
     async importFile(name: string, { file, query, key, onProgress, signal }: ImportParams) {
+      // A browser does not send it, and would call that a lost connection.
+      await file
+        .slice(0, 1)
+        .arrayBuffer()
+        .catch(() => {
+          throw new HttpError('The file has changed since it was chosen. Choose it again.', 400);
+        });
       const { response, problem } = await send.file('post', `${find(name).path}/import`, {
         query: { ...query },
         header: {

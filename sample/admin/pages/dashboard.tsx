@@ -166,7 +166,7 @@ function Chart({ measure, whole, bars, hasMore, filter }: ChartData & { readonly
   const summary =
     whole.count === 0
       ? 'No city is like this.'
-      : `${formatted(String(whole.count))} cities with ${formatted(String(whole.sum?.['population'] ?? 0))} people.` +
+      : `Cities: ${formatted(String(whole.count))}. People: ${formatted(String(whole.sum?.['population'] ?? 0))}.` +
         (hasMore ? ` The first ${bars.length} countries:` : '');
   // Lengths need no more than the digits of a number.
   const longest = Math.max(...bars.map(({ value }) => Number(value)), 1);
