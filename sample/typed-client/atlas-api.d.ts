@@ -1216,6 +1216,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
+                /** @description Records that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                search?: string;
                 /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
@@ -1401,6 +1403,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
+                /** @description Records that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                search?: string;
                 /** @description The groups of records. Default: one group of all. */
                 group?: ("countryCode" | "featureCode")[];
                 /** @description The sums of these attributes. */
@@ -1893,6 +1897,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
+                /** @description Records that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                search?: string;
                 /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
@@ -2059,6 +2065,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 "cities.q"?: string;
+                /** @description Of `cities` the items that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                "cities.search"?: string;
                 /** @description Only these properties of `cities` are answered. */
                 "cities.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
             };
@@ -2245,6 +2253,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 "cities.q"?: string;
+                /** @description Of `cities` the items that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                "cities.search"?: string;
                 /** @description Only these properties of `cities` are answered. */
                 "cities.fields"?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
             };
@@ -2640,6 +2650,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
+                /** @description Records that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                search?: string;
                 /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "name" | "countryCode" | "population" | "latitude" | "longitude" | "featureCode" | "adminCode" | "municipalityCode")[];
                 /** @description These relations are answered along with each record. One behind a dot includes that before it. */
@@ -2745,6 +2757,8 @@ export interface operations {
                  *     | `author` in `reviews=any=(…)` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
                  */
                 q?: string;
+                /** @description Records that have each word in `name`, anywhere and in any case. At most 5 words of 64 characters; one of them has three letters or digits in a row. */
+                search?: string;
                 /** @description The groups of records. Default: one group of all. */
                 group?: ("countryCode" | "featureCode")[];
                 /** @description The sums of these attributes. */
