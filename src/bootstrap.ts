@@ -54,7 +54,7 @@ import { installLastHandler } from './respond/exception-handler.js';
 import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
 import { DECORATORS } from './schema/attribute-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
-import { isOffline } from './util/offline.js';
+import { isForCommand, isOffline } from './util/offline.js';
 import { flagProblems, showValue } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
@@ -159,15 +159,14 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   if (landing) app.use(landingRouter(landing, document.soon, matching));
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
-  for (const known of [app, application]) BUILT.set(known, described);
   for (const line of [...warnings, ...(settings.isScan ? [] : unservedWarnings(plans))])
     settings.logger.warn(line);
   for (const { model } of plans) {
     writeExactly(model);
     if (model.sequelize) prepareConnections(model.sequelize);
   }
-  if (isOffline()) OFFLINE.push(described);
-  else await start();
+  if (!isOffline()) await start();
+  if (isForCommand()) LOADED.push({ ...described, app });
   return application;
 }
 
@@ -201,20 +200,17 @@ export interface DescribedApplication {
   sql(given?: object | null): string;
 }
 
-/** By the Express application, and by what `bootstrap` gave. */
-const BUILT = new WeakMap<object, DescribedApplication>();
-
-/** The last application that was bootstrapped on an Express application, or that of a result of `bootstrap`. */
-export function builtApplication(app: object): DescribedApplication | undefined {
-  return BUILT.get(app);
+/** One that was bootstrapped on an application of Express. */
+export interface LoadedApplication extends DescribedApplication {
+  readonly app: Express;
 }
 
 /** Applications of the command line, in the order of their start. */
-const OFFLINE: DescribedApplication[] = [];
+const LOADED: LoadedApplication[] = [];
 
-/** The applications that were bootstrapped offline so far. */
-export function offlineApplications(): readonly DescribedApplication[] {
-  return OFFLINE;
+/** The applications that were bootstrapped for a command so far. */
+export function loadedApplications(): readonly LoadedApplication[] {
+  return LOADED;
 }
 
 /** Everything up to the mounting. */

@@ -1,11 +1,15 @@
 #!/usr/bin/env node
-/** The command `crud-controllers`: begins a project, writes models of a database, or prints the OpenAPI document, the routes, or SQL of a module. */
+/** The command `crud-controllers`: begins a project, writes models of a database, prints the OpenAPI document, the routes, or SQL of a module, or exports and imports records. */
 import 'reflect-metadata';
 import { existsSync } from 'node:fs';
+import { Writable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import type { DescribedApplication } from './bootstrap.js';
 import type { GivenOptions } from './load-application.js';
 import { initProject } from './scaffold/init-project.js';
+import { CommandFailure, printable } from './transfer/failure.js';
+import type { TransferName } from './transfer/resource-address.js';
+import { prepareTransfer, TRANSFER_OPTIONS, TRANSFERS } from './transfer/transfer.js';
 import { ConfigError } from './util/config-error.js';
 import { didYouMean } from './util/option-problems.js';
 
@@ -17,6 +21,8 @@ Commands:
   openapi <module>  prints the OpenAPI document
   routes <module>   prints a table of the routes
   sql <module>      prints tables and indexes for your migrations, beside those of the models
+  export <module> <resource>         writes all records of a resource as a file; see export --help
+  import <module> <resource> <file>  stores the rows of a file; see import --help
 
 Options of init, for a project with models of the tables of a database:
   --from <address>    such as postgres://user@host/shop; --from alone takes DATABASE_URL
@@ -39,7 +45,7 @@ Options, for a module that exports models:
 
 The module starts the application by itself, or exports it, what bootstrap gave, or a function createApp that makes
 it. Or it exports the models with @Crud, and controllers that extend generated ones. No database is reached, and
-nothing listens.
+nothing listens. Only export and import reach one.
 `;
 
 /** An option as parseArgs found it: `--title=Press` and `--title Press` are the same. */
@@ -63,6 +69,7 @@ const OPTIONS = {
   writable: { type: 'boolean' },
   check: { type: 'boolean' },
   force: { type: 'boolean' },
+  ...TRANSFER_OPTIONS,
 } as const;
 
 type OptionName = keyof typeof OPTIONS;
@@ -76,19 +83,23 @@ interface Printed {
   readonly exitCode: number;
 }
 
+/** Kind of an argument, and its value where it is left out. */
+interface Argument {
+  readonly kind: 'address' | 'folder' | 'module' | 'resource' | 'file';
+  fallback?(): string | undefined;
+  /** Another way to say it, as the end of a sentence. */
+  readonly otherwise?: string;
+}
+
 interface Command {
-  /** Kind of the only argument, and its value where it is left out. */
-  readonly argument: {
-    readonly kind: 'address' | 'folder' | 'module';
-    fallback?(): string | undefined;
-    /** Another way to say it, as the end of a sentence. */
-    readonly otherwise?: string;
-  };
+  readonly arguments: readonly Argument[];
+  /** Default: that of all commands. */
+  readonly usage?: string;
   readonly options: readonly OptionName[];
   /** Options that exclude each other. */
   readonly rivals?: readonly (readonly [OptionName, OptionName])[];
   /** Returns the text that is printed. */
-  run(argument: string, given: Given): string | Promise<string | Printed>;
+  run(args: readonly string[], given: Given): string | Promise<string | Printed>;
 }
 
 /** Options that choose tables, and their names. */
@@ -98,7 +109,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'init',
     {
-      argument: { kind: 'folder', fallback: () => '.' },
+      arguments: [{ kind: 'folder', fallback: () => '.' }],
       options: ['from', ...OF_TABLES],
       run: beginProject,
     },
@@ -106,11 +117,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   [
     'models',
     {
-      argument: {
-        kind: 'address',
-        fallback: addressOfFile,
-        otherwise: ', or set DATABASE_URL',
-      },
+      arguments: [{ kind: 'address', fallback: addressOfFile, otherwise: ', or set DATABASE_URL' }],
       options: ['out', ...OF_TABLES, 'read-only', 'writable', 'check', 'force'],
       rivals: [
         ['read-only', 'writable'],
@@ -128,10 +135,12 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ['routes', describing(({ routeTable }) => routeTable(), ['route-prefix'])],
   ['sql', describing(({ sql }) => sql(), [])],
+  ['export', transferring('export', [])],
+  ['import', transferring('import', [{ kind: 'file' }])],
 ]);
 
 /** Writes a project, with `from` one of the tables of a database. */
-async function beginProject(folder: string, given: Given): Promise<string> {
+async function beginProject([folder = '.']: readonly string[], given: Given): Promise<string> {
   // The message has no part of it: an address may hold a password.
   if (/^postgres(?:ql)?:/i.test(folder))
     throw new ConfigError(['The folder is an address; write init <folder> --from=<address>.']);
@@ -180,7 +189,7 @@ async function withProgress<T>(work: (show: (line: string) => void) => Promise<T
 }
 
 /** Writes the models of a database. */
-async function printModels(url: string, given: Given): Promise<Printed> {
+async function printModels([url = '']: readonly string[], given: Given): Promise<Printed> {
   const { writeModels } = await import('./scaffold/model-files.js');
   const check = given.has('check');
   const { text, differences } = await withProgress((onProgress) =>
@@ -203,46 +212,95 @@ function describing(
   options: Command['options'],
 ): Command {
   return {
-    argument: { kind: 'module' },
+    arguments: [{ kind: 'module' }],
     options,
-    run: async (file, options) => {
+    run: async ([file = ''], options) => {
       // Whoever begins a project has no peers of this package yet.
       const { loadApplication } = await import('./load-application.js');
       const given: GivenOptions = { routePrefix: options.get('route-prefix'), title: options.get('title') };
-      const { write } = process.stdout;
-      // The text may go to a file, and the application may log.
-      process.stdout.write = process.stderr.write.bind(process.stderr);
+      const stdout = takeStandardOutput();
       try {
         return print(await loadApplication(file, given));
       } finally {
-        process.stdout.write = write;
+        stdout.restore();
       }
     },
   };
 }
 
+/** A command that sends a file through the routes of an application, with its database. */
+function transferring(name: TransferName, more: readonly Argument[]): Command {
+  return {
+    arguments: [{ kind: 'module' }, { kind: 'resource' }, ...more],
+    options: TRANSFERS[name].options,
+    usage: TRANSFERS[name].usage,
+    run: async ([file = '', resource = '', source = ''], given) => {
+      const transfer = prepareTransfer(name, source, given, process.env);
+      endAtSignals();
+      const { startApplication } = await import('./load-application.js');
+      const stdout = takeStandardOutput();
+      try {
+        const { app, application } = await startApplication(file);
+        const described = { routes: application.routes, document: application.openapi() };
+        const text = await transfer({ app, ...described, resource, stdout });
+        return { text, exitCode: 0 };
+      } finally {
+        stdout.restore();
+      }
+    },
+  };
+}
+
+/** Standard output may be a file, and the application may log: its log goes to standard error. */
+function takeStandardOutput(): Writable & { restore(): void } {
+  const { stdout, stderr } = process;
+  const { write } = stdout;
+  // The write that fails says it as well.
+  stdout.on('error', () => {});
+  stdout.write = ((...given: Parameters<typeof write>) => {
+    // A bar may be on the line.
+    if (stderr.isTTY) stderr.write('\r\x1b[K');
+    return stderr.write(...given);
+  }) as typeof write;
+  return Object.assign(
+    new Writable({ write: (chunk, _encoding, done) => void write.call(stdout, chunk, undefined, done) }),
+    { restore: () => void Object.assign(stdout, { write }) },
+  );
+}
+
+/** A file that is not whole goes with the process. */
+function endAtSignals(): void {
+  const codes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+  for (const [signal, code] of Object.entries(codes))
+    process.once(signal, () => {
+      process.stderr.write(`\nInterrupted by ${signal}.\n`);
+      process.exit(code);
+    });
+}
+
 async function main(args: readonly string[]): Promise<number> {
   const [name, ...rest] = args;
-  if (args.includes('--help') || args.includes('-h')) return print(process.stdout, USAGE, 0);
   const command = COMMANDS.get(name ?? '');
+  const { usage = USAGE } = command ?? {};
+  if (args.includes('--help') || args.includes('-h')) return print(process.stdout, usage, 0);
   if (!command) {
     const known =
       name === undefined ? '' : `There is no command '${name}'.${didYouMean(name, [...COMMANDS.keys()])}\n`;
     return print(process.stderr, `${known}${USAGE}`, 2);
   }
   const read = readArguments(rest, command, name ?? '');
-  if (typeof read === 'string') return print(process.stderr, `${read}\n${USAGE}`, 2);
-  const printed = await command.run(read.argument, read.given);
+  if (typeof read === 'string') return print(process.stderr, `${read}\n${usage}`, 2);
+  const printed = await command.run(read.positionals, read.given);
   const { text, exitCode } = typeof printed === 'string' ? { text: printed, exitCode: 0 } : printed;
   return print(process.stdout, text, exitCode);
 }
 
-/** The argument and the options, or what is wrong with them. */
+/** The arguments and the options, or what is wrong with them. */
 function readArguments(
   args: readonly string[],
-  { argument: { kind, fallback, otherwise = '' }, options, rivals = [] }: Command,
+  { arguments: expected, options, rivals = [] }: Command,
   name: string,
-): { readonly argument: string; readonly given: Given } | string {
+): { readonly positionals: readonly string[]; readonly given: Given } | string {
   // Not strict: what Node says of an unknown option suggests none.
   const { positionals, tokens } = parseArgs({
     args: args.map((arg, at) => (isFromAlone(arg, args[at + 1]) ? `${arg}=` : arg)),
@@ -254,17 +312,21 @@ function readArguments(
   const given = new Map<string, string>();
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
-    const problem = given.has(token.name)
-      ? `${token.rawName} comes twice.`
-      : optionProblem(token, options, name);
+    const earlier = given.get(token.name);
+    const isRepeated = earlier !== undefined && token.name !== 'header';
+    const problem = isRepeated ? `${token.rawName} comes twice.` : optionProblem(token, options, name);
     if (problem) return problem;
-    given.set(token.name, token.value ?? '');
+    // No header has an end of a line.
+    given.set(token.name, earlier === undefined ? (token.value ?? '') : `${earlier}\n${token.value}`);
   }
   const both = rivals.find((pair) => pair.every((each) => given.has(each)));
   if (both) return `--${both[0]} and --${both[1]} exclude each other.`;
-  const [argument = fallback?.(), ...others] = positionals;
-  if (argument === undefined || others.length > 0) return `Name one ${kind}${otherwise}.`;
-  return { argument, given };
+  const found = expected.map(({ fallback }, at) => positionals[at] ?? fallback?.());
+  if (found.includes(undefined) || positionals.length > expected.length) {
+    const kinds = expected.map(({ kind, otherwise = '' }) => `one ${kind}${otherwise}`);
+    return `Name ${kinds.join(', ')}.`;
+  }
+  return { positionals: found as string[], given };
 }
 
 /** True for `--from` without a value: the next option is none. */
@@ -284,8 +346,8 @@ function optionProblem(
     return value === undefined ? undefined : `${rawName} takes no value.`;
   if (option === 'from') return undefined;
   // The next option is not the value of this one.
-  if (value === undefined || value === '' || (!inlineValue && value.startsWith('-')))
-    return `${rawName} needs a value: ${rawName}=<value>.`;
+  const isNext = !inlineValue && (option === 'sort' ? /^--|^-.$/ : /^-/).test(value ?? '');
+  if (value === undefined || value === '' || isNext) return `${rawName} needs a value: ${rawName}=<value>.`;
   return undefined;
 }
 
@@ -300,12 +362,14 @@ function print(stream: NodeJS.WriteStream, text: string, exitCode: number): Prom
 
 /** A module that cannot be loaded says where; of a wrong configuration, every problem is a line. Names of a database may have signs for terminals. */
 function explain(error: unknown): string {
-  if (error instanceof ConfigError)
-    return `${error.problems.join('\n').replaceAll(/(?![\n\t])\p{Cc}/gu, ' ')}\n`;
+  if (error instanceof ConfigError) return `${printable(error.problems.join('\n'))}\n`;
+  if (error instanceof CommandFailure) return error.message && `${printable(error.message)}\n`;
   return `${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`;
 }
 
 main(process.argv.slice(2))
-  .catch((error: unknown) => print(process.stderr, explain(error), 1))
+  .catch((error: unknown) =>
+    print(process.stderr, explain(error), error instanceof CommandFailure ? error.exitCode : 1),
+  )
   // The module may have begun to listen, or hold connections.
   .then((exitCode) => process.exit(exitCode));

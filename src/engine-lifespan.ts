@@ -119,6 +119,7 @@ export function engineLifespan(
   options: EngineOptions = {},
 ): (app?: Express) => Promise<Engine> {
   return async () => {
+    noteStart();
     if (isOffline()) return openOffline(options);
     checkParts(options);
     const { sequelize, primary } = createSequelize(dsn, options);
@@ -155,7 +156,6 @@ function openOffline({
   replicas: _replicas,
   ...options
 }: EngineOptions) {
-  noteStart();
   const { sequelize } = createSequelize(NOWHERE, options);
   const manager = connectionManager(sequelize);
   const waiting = { getConnection: { value: () => new Promise(() => {}) } };

@@ -5,20 +5,21 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   buildApplication,
-  builtApplication,
   type DescribedApplication,
-  offlineApplications,
+  type LoadedApplication,
+  loadedApplications,
 } from './bootstrap.js';
 import { crudRecords } from './declare/crud.js';
 import type { Class, ModelClass } from './declare/crud-options.js';
 import { attachOffline } from './describe/describe-model.js';
 import { controllerSource, copyOf } from './express/resources/crud-controller.js';
 import { ConfigError } from './util/config-error.js';
-import { goOffline, isStarting } from './util/offline.js';
+import { goOffline, isStarting, startForCommand } from './util/offline.js';
 import { isPromise } from './util/promises.js';
 
-/** Limit of the wait for an application to be bootstrapped, and interval of the checks. Milliseconds. */
+/** Limits of the wait for an application to be bootstrapped, without a database and with one, and interval of the checks. Milliseconds. */
 const PATIENCE = 10_000;
+const LONG_PATIENCE = 60_000;
 const INTERVAL = 10;
 
 /** Options of `bootstrap` from the command line, for modules that set none. */
@@ -36,9 +37,39 @@ export interface GivenOptions {
  * @throws ConfigError when there is none of these, what there is is configured wrongly, or there is an application and options are
  * given
  */
-export async function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
-  const path = find(file);
+export function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   goOffline();
+  return importApplication<DescribedApplication>(file, PATIENCE, (built, found, isLast) => {
+    if (built) return withoutOptions(file, built, options);
+    // The models of an application that has not come have other routes and SQL than it has.
+    const isNone = !isStarting() && (isLast || !found.isPending);
+    return isNone ? describeModels(found, options) : undefined;
+  });
+}
+
+/**
+ * The same for an application that starts with its database. It serves what the command sends, and listens nowhere else.
+ *
+ * @throws ConfigError when the module starts no application
+ */
+export function startApplication(file: string): Promise<LoadedApplication> {
+  startForCommand();
+  return importApplication(file, LONG_PATIENCE, (built, { objects }, isLast) => {
+    if (built || isStarting() || !isLast) return built;
+    if (modelsIn(objects).length === 0) return undefined;
+    throw new ConfigError([
+      `${file} exports models, and starts no application, whose rules a command keeps; pass the module that calls bootstrap.`,
+    ]);
+  });
+}
+
+/** @param choose is given the application that was found, and nothing while another one may follow */
+function importApplication<T>(
+  file: string,
+  patience: number,
+  choose: (built: LoadedApplication | undefined, found: FoundExports, isLast: boolean) => T | undefined,
+): Promise<T> {
+  const path = find(file);
   listenNowhere();
   const found = new FoundExports();
   found.take(
@@ -48,17 +79,14 @@ export async function loadApplication(file: string, options: GivenOptions): Prom
     (namespace) => found.takeModule(namespace),
   );
   let seen = 0;
-  return untilFound(file, found, (isLast) => {
-    const started = offlineApplications().length;
+  return untilFound(file, found, patience, (isLast) => {
+    const started = loadedApplications().length;
     // Another one may follow at once.
     const isSettled = started === seen || isLast;
     seen = started;
     const built = isSettled ? builtIn(file, found) : undefined;
-    if (built) return withoutOptions(file, built, options);
-    if (found.failure) throw found.failure.error;
-    // The models of an application that has not come have other routes and SQL than it has.
-    const isNone = !isStarting() && (isLast || (isSettled && !found.isPending));
-    return isNone ? describeModels(found, options) : undefined;
+    if (!built && found.failure) throw found.failure.error;
+    return isSettled ? choose(built, found, isLast) : undefined;
   });
 }
 
@@ -99,7 +127,7 @@ class FoundExports {
   takeModule(namespace: Readonly<Record<string, unknown>>): void {
     for (const value of exportedValues(namespace)) this.#add(value);
     this.creator = [...this.objects].find(isCreator);
-    const isThere = isStarting() || offlineApplications().length > 0;
+    const isThere = isStarting() || loadedApplications().length > 0;
     if (!isThere && this.creator?.length === 0) this.#add(this.creator());
   }
 
@@ -155,9 +183,9 @@ function isCreator(value: object): value is () => unknown {
 }
 
 /** The application of the exports, or the only one that was bootstrapped. */
-function builtIn(file: string, { objects }: FoundExports): DescribedApplication | undefined {
-  const exported = [...objects].map(builtApplication).findLast((each) => each !== undefined);
-  const started = offlineApplications();
+function builtIn(file: string, { objects }: FoundExports): LoadedApplication | undefined {
+  const started = loadedApplications();
+  const exported = started.findLast(({ app, application }) => objects.has(app) || objects.has(application));
   if (exported || started.length < 2) return exported ?? started[0];
   throw new ConfigError([
     `${file} starts ${started.length} applications; export the Express application that is meant.`,
@@ -169,8 +197,7 @@ function describeModels(
   { objects }: FoundExports,
   { routePrefix, title }: GivenOptions,
 ): DescribedApplication | undefined {
-  const served = new Set<object>(crudRecords().map(({ model }) => model));
-  const models = [...objects].filter((value) => served.has(value)) as ModelClass[];
+  const models = modelsIn(objects);
   // A controller of another copy of this package is refused by name.
   const controllers = [...objects].filter((value) => copyOf(value) !== undefined) as Class[];
   if (models.length + controllers.length === 0) return undefined;
@@ -187,26 +214,33 @@ function describeModels(
   return { ...built, sql: () => built.sql(null) };
 }
 
+/** Models with `@Crud` among exports. */
+function modelsIn(objects: ReadonlySet<object>): ModelClass[] {
+  const served = new Set<object>(crudRecords().map(({ model }) => model));
+  return [...objects].filter((value) => served.has(value)) as ModelClass[];
+}
+
 /**
  * Tries until there is a result, until nothing keeps the process any more, or until the patience is over.
  *
  * @param attempt is given true the last time
  */
-function untilFound(
+function untilFound<T>(
   file: string,
   found: FoundExports,
-  attempt: (isLast: boolean) => DescribedApplication | undefined,
-): Promise<DescribedApplication> {
+  patience: number,
+  attempt: (isLast: boolean) => T | undefined,
+): Promise<T> {
   return new Promise((end, reject) => {
     const timer = setInterval(() => check(false), INTERVAL).unref();
-    const limit = setTimeout(() => check(true), PATIENCE).unref();
+    const limit = setTimeout(() => check(true), patience).unref();
     const drained = () => check(true);
     process.once('beforeExit', drained);
     function check(isLast: boolean): void {
       try {
         const application = attempt(isLast);
         if (application) end(application);
-        else if (isLast) throw nothingFound(file, found);
+        else if (isLast) throw nothingFound(file, found, patience);
         else return;
       } catch (error) {
         reject(error);
@@ -218,7 +252,7 @@ function untilFound(
   });
 }
 
-function nothingFound(file: string, { objects, creator }: FoundExports): ConfigError {
+function nothingFound(file: string, { objects, creator }: FoundExports, patience: number): ConfigError {
   const hasApp = [...objects].some(
     (value) => typeof value === 'function' && 'handle' in value && 'use' in value,
   );
@@ -235,7 +269,7 @@ function nothingFound(file: string, { objects, creator }: FoundExports): ConfigE
   }
   return new ConfigError([
     hasApp
-      ? `${file} exports an Express application that was not bootstrapped within ${PATIENCE / 1000} seconds; export ` +
+      ? `${file} exports an Express application that was not bootstrapped within ${patience / 1000} seconds; export ` +
         'the models instead.'
       : `${file} exports nothing to describe, and starts nothing; pass the module that starts the application, or export that, a ` +
         'function createApp, or the models with @Crud.',

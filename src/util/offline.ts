@@ -1,16 +1,26 @@
-/** The mode of the command line: applications start as far as they can be described, without a database, and serve nothing. */
+/** The modes of the command line: applications start as far as they can be described, without a database, or wholly; neither listens by itself. */
 
-let isOn = false;
+let mode: 'describe' | 'start' | null = null;
 let hasBegun = false;
 
 /** From now on no application of this process reaches a database. */
 export function goOffline(): void {
-  isOn = true;
+  mode = 'describe';
+}
+
+/** From now on applications of this process start for a command. */
+export function startForCommand(): void {
+  mode = 'start';
 }
 
 /** True where applications are only described. */
 export function isOffline(): boolean {
-  return isOn;
+  return mode === 'describe';
+}
+
+/** True in the process of a command. */
+export function isForCommand(): boolean {
+  return mode !== null;
 }
 
 /** Notes that an application begins to start. It will call `bootstrap`. */

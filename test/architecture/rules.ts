@@ -66,6 +66,7 @@ export const LAYERS = [
   'landing',
   'observe',
   'scaffold',
+  'transfer',
 ] as const;
 
 /** Files in a folder, and lines in a file. */
