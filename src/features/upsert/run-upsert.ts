@@ -4,6 +4,7 @@ import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../../describe/model-info.js';
 import { isOfKey, keyNames, partsOf } from '../../describe/row-key.js';
+import { unseenOf } from '../../describe/unseen-values.js';
 import { describeFault } from '../../errors/database-fault.js';
 import { refuseUnlessAllowed } from '../../execute/records/refused-row.js';
 import type { Id } from '../../execute/records/repository-operations.js';
@@ -60,9 +61,14 @@ export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
     const others = [...(sent ?? [])].filter(
       (name) => !key.includes(name) && !form.scope.has(name) && values[name] !== undefined,
     );
-    const same = others
-      .filter((name) => fixed.includes(name))
-      .map((name) => sameValue(info.attributes.get(name) as AttributeInfo, values[name]));
+    const stays = others.filter((name) => fixed.includes(name));
+    // A comparison would tell a value that no answer shows.
+    const unseen = stays.length > 0 ? unseenOf(info.model, form.unreadable) : undefined;
+    const same = stays.map((name) =>
+      unseen?.has(name)
+        ? sqlCondition`false`
+        : sameValue(info.attributes.get(name) as AttributeInfo, values[name]),
+    );
     const changed = isKept ? [] : others.filter((name) => !fixed.includes(name));
     return { same, changes: Object.fromEntries(changed.map((name) => [name, values[name]])) };
   };

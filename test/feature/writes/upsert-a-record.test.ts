@@ -41,7 +41,12 @@ const userOf = (request: Request) => request.get('user') ?? null;
     create: (request) => request.get('user') !== 'reader',
     update: (request) => (isStaff(request) ? EVERYTHING : filter`isLocked==false`),
   },
-  fields: { code: { update: false }, note: { write: isStaff }, kind: { update: false } },
+  fields: {
+    code: { update: false },
+    note: { write: isStaff },
+    kind: { update: false },
+    pin: { read: false, update: false },
+  },
   set: { maker: { on: 'create', value: userOf }, editor: { on: 'both', value: userOf } },
 })
 @Table({ tableName: 'places', paranoid: true, version: true })
@@ -57,6 +62,7 @@ class Place extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 7 }) declare people: number;
   @Column({ type: DataType.STRING(10) }) declare note: string | null;
   @Column({ type: DataType.STRING(10) }) declare kind: string | null;
+  @Column({ type: DataType.STRING(10) }) declare pin: string | null;
   @Column({ type: DataType.STRING(10) }) declare maker: string | null;
   @Column({ type: DataType.STRING(10) }) declare editor: string | null;
   @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isHidden: boolean;
@@ -72,7 +78,15 @@ const ROWS = [
   { id: 4, name: 'Metz', code: 'MZM', isLocked: true },
   { id: 5, name: 'Caen', code: 'CFR', deletedAt: THEN },
   { id: 6, name: 'Tours', code: null },
-].map((each) => ({ tenant: 1, country: 'FR', ...OLD, createdAt: THEN, updatedAt: THEN, ...each }));
+].map((each) => ({
+  tenant: 1,
+  country: 'FR',
+  pin: '1234',
+  ...OLD,
+  createdAt: THEN,
+  updatedAt: THEN,
+  ...each,
+}));
 
 const MOMENTS = /^(?:creat|updat|delet)edAt$/;
 
@@ -233,6 +247,12 @@ const CASES: Readonly<Record<string, Case>> = {
   'refuses to change an attribute that stays': [
     BY_CODE,
     coded('PAR', 'Paris', { kind: 'town' }),
+    409,
+    taken('code'),
+  ],
+  'compares no attribute that answers do not show': [
+    BY_CODE,
+    coded('PAR', 'Paris', { pin: '1234' }),
     409,
     taken('code'),
   ],
@@ -424,6 +444,13 @@ for (const [kind, options] of Object.entries(APPLICATIONS)) {
           expect(plain).to.deep.equal(answer);
           expect(found.status).to.equal(status);
           if (status >= 400 || path.includes('dry_run')) expect(await stored()).to.equal(before);
+          const { items = [], ...one } = JSON.parse(found.body);
+          for (const { id, version, createdAt, updatedAt } of [one, ...items])
+            if (id === 1)
+              expect([createdAt, updatedAt === THEN.toISOString()], 'moments').to.deep.equal([
+                THEN.toISOString(),
+                version === OLD.version,
+              ]);
           if (status === 201) expect(found.headers).to.include(`Location: /places/${plain.id}`);
         }
       });
