@@ -10,6 +10,8 @@ import { tooLarge } from './file-text.js';
 export interface FileSource extends AsyncIterable<Uint8Array> {
   /** Begins to count the time of a part anew. */
   renew(): void;
+  /** Counts no time until `renew`: a part is here, and the server works on it. */
+  hold(): void;
   /** Called once, when nothing reads on. What the client still sends is thrown away. */
   end(): void;
 }
@@ -22,7 +24,7 @@ export interface FileSource extends AsyncIterable<Uint8Array> {
 export function openFile(request: Request, maxBytes: number): FileSource {
   if (!hasBody(request)) throw missingBody('send a file, such as one of CSV');
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-  if (isRead(request)) return { ...readAlready(request), renew() {}, end() {} };
+  if (isRead(request)) return { ...readAlready(request), renew() {}, hold() {}, end() {} };
   const { requestTimeout = 0 } = serverOf(request);
   if (requestTimeout > 0) keepReading(request);
   const stream = decompress(request, maxBytes);
@@ -38,6 +40,7 @@ export function openFile(request: Request, maxBytes: number): FileSource {
   };
   return {
     renew,
+    hold: () => clearTimeout(timer),
     end() {
       clearTimeout(timer);
       if (request.complete) return;

@@ -104,6 +104,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       rows += chunk.length;
       if (rows > option.maxRows) throw tooMany(option.maxRows);
       if (inputs.isAtomic && rows > option.atomicRows) throw tooManyAtOnce(option.atomicRows);
+      file.hold();
       yield chunk;
       file.renew();
     }

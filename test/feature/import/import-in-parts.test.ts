@@ -231,6 +231,24 @@ describe('importing a file in parts', () => {
     }
   });
 
+  it('counts no time in which the server writes', async () => {
+    const { server } = site.server;
+    const before = server.requestTimeout;
+    const query = (text: string) => site.engine.sequelize.query(text);
+    await query(
+      "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1.3); RETURN NEW; END'; " +
+        "CREATE TRIGGER wait BEFORE INSERT ON parcels FOR EACH ROW WHEN (NEW.code = 'c1') EXECUTE FUNCTION wait()",
+    );
+    server.requestTimeout = 1_000;
+    try {
+      const rows = 2 * CHUNK + 1;
+      expectJson(await send(fileOf(0, rows), null, ''), 200, result({ rows, created: rows }));
+    } finally {
+      server.requestTimeout = before;
+      await query('DROP TRIGGER wait ON parcels; DROP FUNCTION wait');
+    }
+  });
+
   it('runs two imports of a process at a time', async () => {
     const file = fileOf(0, CHUNK);
     const sockets = [begin('p1', file, 50), begin('p2', file, 50)];
