@@ -11,9 +11,9 @@ interface DownloadProps {
   readonly query?: object;
 }
 
-/** For the inside of a `<List>`. A file is saved when all of it is there, so that no part looks like the whole. */
+/** For the `actions` of a `<List>`, and not for the records of a reference. A file is saved when all of it is there, so that no part looks like the whole. */
 export function DownloadButton({ query }: DownloadProps) {
-  const { resource, filterValues, sort } = useListContext();
+  const { resource, filter, filterValues, sort } = useListContext();
   const dataProvider = useDataProvider<CrudDataProvider>();
   const notify = useNotify();
   const menuId = useId();
@@ -33,7 +33,8 @@ export function DownloadButton({ query }: DownloadProps) {
     const { signal } = controller;
     try {
       const params = {
-        filter: filterValues,
+        // That of the list itself, which nobody can take off, is the second one.
+        filter: { ...filterValues, ...filter },
         sort,
         query: { ...query, ...(spreadsheet && { spreadsheet }) },
         signal,
