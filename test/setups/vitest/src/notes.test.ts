@@ -15,5 +15,5 @@ test('a note is written and found, and mistakes are refused', async () => {
   const { body } = await request(notes.app).get('/notes').query({ q: 'stars>=3' }).expect(200);
   expect(body.items).toEqual([{ id: 1, title: 'Milk', stars: 3 }]);
   await request(notes.app).post('/notes').send({ titel: 'Bread' }).expect(422);
-  await request(notes.app).put('/notes/1/stars').send({ stars: 9 }).expect(400);
+  await request(notes.app).put('/notes/1/stars').send({ stars: 9 }).expect(422);
 });
