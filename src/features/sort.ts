@@ -9,7 +9,8 @@ import {
   termsOf,
   totalOrder,
 } from '../compile/compile-sort.js';
-import type { ResourcePlan, SortKey, SortTerm } from '../compile/resource-plan.js';
+import { type ResourcePlan, restrictedNames, type SortKey, type SortTerm } from '../compile/resource-plan.js';
+import { hasKeyIn } from '../describe/relations.js';
 import { type AccessForm, perForm } from '../operation/access.js';
 import type { FeatureFactory, Reading } from '../operation/feature.js';
 import { grantedOf, withGranted } from '../operation/related-rows.js';
@@ -38,16 +39,25 @@ export function sortReader(plan: ResourcePlan): SortReader {
       (name) => !termsOf(plan, name, false).some((term) => unreadable.has(sortedAttribute(term))),
     ),
   }));
+  const guardedFor = perForm(
+    (form) =>
+      new Set(
+        [...plan.sortKeys].flatMap(([name, keys]) =>
+          keys.some((key) => mayBeHidden(key, form)) ? name : [],
+        ),
+      ),
+  );
   if (sortRelations(plan).length === 0) return (text, form, issues) => parseSort(planFor(form), text, issues);
   return (text, form, issues, related) => {
     const known = planFor(form);
+    const guarded = guardedFor(form);
     // Relations that the text does not name are not asked for.
     const asked = new Set(sortRelations(plan, text.split(',', MAX_SORT_TERMS)));
     const accessTo = ({ value }: SortKey) =>
       value?.kind === 'related' && asked.has(value.related) ? related(value.related) : null;
     const isShown = (key: SortKey) => {
       const access = accessTo(key);
-      if (!access || key.value?.kind !== 'related') return true;
+      if (!access || key.value?.kind !== 'related') return !guarded.has(key.attribute);
       const { related: to, key: inner } = key.value;
       return !isHidden(to, form, access) && !access.target.form.unreadable.has(sortedAttribute(inner));
     };
@@ -57,6 +67,14 @@ export function sortReader(plan: ResourcePlan): SortReader {
       return access ? withGranted(term, access) : term;
     });
   };
+}
+
+/** True for a key that some requests may not read. No error names it as long as its relation was not asked for. */
+export function mayBeHidden({ value }: SortKey, { unreadable }: AccessForm): boolean {
+  if (value?.kind !== 'related') return false;
+  const { relation, target } = value.related;
+  const restricted = restrictedNames(target.access);
+  return restricted.has(sortedAttribute(value.key)) || hasKeyIn(relation, unreadable, restricted, new Set());
 }
 
 /** A total order. */

@@ -13,7 +13,7 @@ import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import { chosenNames } from '../chosen-names.js';
 import { readInteger } from '../paging.js';
-import { sortReader } from '../sort.js';
+import { mayBeHidden, sortReader } from '../sort.js';
 import { COUNT, type GroupOrder, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
 import { type AggregatePlan, MAX_PAGED } from './aggregate-options.js';
 import { canGroup, hasMeasure, isMoment, measureType, NUMBER_OF_ROWS } from './aggregate-types.js';
@@ -78,7 +78,8 @@ export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): re
   const attributeOf = (name: string) => info.attributes.get(name) as AttributeInfo;
   const { groups, measures } = plan;
   const groupsFor = (names: readonly string[], reading: Reading): ReadonlyMap<string, GroupTerm> => {
-    const { unreadable } = reading.access.form;
+    const { form } = reading.access;
+    const { unreadable } = form;
     return new Map(
       [...groups].flatMap(([name, term]): (readonly [string, GroupTerm])[] => {
         if (info.attributes.has(term.attribute))
@@ -88,8 +89,11 @@ export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): re
         const key = relatedGroup(resource, name)?.related.relation.parentKey ?? '';
         if (unreadable.has(key)) return [];
         // Relations that the text does not name are not asked for.
-        const found = names.includes(name) ? readRelatedGroup(term, reading, readKeys) : term;
-        return found ? [[name, found]] : [];
+        if (names.includes(name)) {
+          const found = readRelatedGroup(term, reading, readKeys);
+          return found ? [[name, found]] : [];
+        }
+        return resource.sortKeys.get(name)?.some((each) => mayBeHidden(each, form)) ? [] : [[name, term]];
       }),
     );
   };

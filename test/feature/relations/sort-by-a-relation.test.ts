@@ -406,15 +406,14 @@ describe('sorting by a relation', function () {
 
   it('has no name of what the request may not read, and none behind many records', async () => {
     const allowed = ['id', 'name', 'land.name', 'land.founded', 'twin.name', 'mayor.name'];
-    const refused = async (sort: string, reason = '', names = allowed) => {
+    const refused = async (sort: string, reason = '') => {
       const { status, body } = await paths.same({ path: `/towns?sort=${sort}`, headers: { 'x-blind': '1' } });
-      const detail = `Cannot sort by '${sort}'.${reason} Sortable: ${names.join(', ')}.`;
-      const issue = { parameter: 'sort', code: 'sort.unknown-field', detail, allowed: names };
+      const detail = `Cannot sort by '${sort}'.${reason} Sortable: ${allowed.join(', ')}.`;
+      const issue = { parameter: 'sort', code: 'sort.unknown-field', detail, allowed };
       expect([status, JSON.parse(body)]).to.deep.equal([400, { detail, errors: [issue] }]);
     };
     await refused('land.area', " Did you mean 'land.name'?");
-    const all = allowed.toSpliced(3, 0, 'land.area');
-    await refused('land.tenant', " Did you mean 'land.name'?", all);
-    await refused('streets.id', ' streets leads to many records, of which none is the one to sort by.', all);
+    await refused('land.tenant', " Did you mean 'land.name'?");
+    await refused('streets.id', ' streets leads to many records, of which none is the one to sort by.');
   });
 });
