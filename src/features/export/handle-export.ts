@@ -13,6 +13,7 @@ import { compileWorkParser, type RequestArguments } from '../../request/parse-re
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Inclusion, ListQuery } from '../../request/query/list-query.js';
 import { parseQueryString } from '../../request/query/query-string.js';
+import { requestSessions } from '../../request/request-sessions.js';
 import { hasOwnJson, jsonReplacer } from '../../respond/json-answer.js';
 import { logFailure } from '../../respond/send-problem.js';
 import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
@@ -85,7 +86,8 @@ export function exportHandler(context: HandlerContext): ActionRunner {
         }),
       );
     } catch (error) {
-      if (!response.headersSent && !(error instanceof CutAnswer)) throw error;
+      if (!response.headersSent && !(error instanceof CutAnswer))
+        throw error instanceof Error ? requestSessions(request, response).explain(error) : error;
       cutConnection(response);
       if (!(error instanceof CutAnswer && error.isByClient)) logFailure(request, 500, error);
     } finally {

@@ -119,6 +119,15 @@ except(NO_INTERCEPTORS).describe('an export in the middle', () => {
       (await open(`/sheets?format=csv${choice}`)).destroy();
       await untilFree(choice);
     }
+    await other.query('BEGIN; LOCK TABLE sheets');
+    const early = get(`${site.server.url}/sheets?format=csv&count=exact&consistent=true`, { agent: false });
+    early.on('error', () => {});
+    const [, response] = await once(site.server.server, 'request');
+    while ((await other.query('SELECT 1 FROM pg_locks WHERE NOT granted')).rows.length === 0);
+    early.destroy();
+    await once(response, 'close');
+    await other.query('ROLLBACK');
+    await untilFree('&consistent=true');
     expect(
       log.lines.filter(({ details }) => 'requestId' in details && details['status'] !== 503),
     ).to.deep.equal([]);
