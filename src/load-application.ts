@@ -54,7 +54,9 @@ export function loadApplication(file: string, options: GivenOptions): Promise<De
  */
 export function startApplication(file: string): Promise<LoadedApplication> {
   startForCommand();
-  return importApplication(file, LONG_PATIENCE, (built, { objects }, isLast) => {
+  return importApplication(file, LONG_PATIENCE, (built, { objects, isPending }, isLast) => {
+    // A function createApp may write rows behind bootstrap; a module that awaits its server waits in vain.
+    if (built && isPending && !hasListened && !isLast) return undefined;
     if (built || isStarting() || !isLast) return built;
     if (modelsIn(objects).length === 0) return undefined;
     throw new ConfigError([
@@ -90,10 +92,14 @@ function importApplication<T>(
   });
 }
 
+/** True as soon as a server of the module was about to listen. */
+let hasListened = false;
+
 /** A server that listens would take the port of another one, or keep the process. */
 function listenNowhere(): void {
   for (const { prototype } of [Server, SecureServer]) {
     prototype.listen = function () {
+      hasListened = true;
       return this;
     };
   }

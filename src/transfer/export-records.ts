@@ -100,7 +100,8 @@ async function writeWhole(
   }
 }
 
-const NEWLINE = 0x0a;
+/** The byte at the end of a line. */
+export const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
 /** Counts the rows that pass: lines of JSON, or lines of a CSV outside of quotes, less the line of names. */

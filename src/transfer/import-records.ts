@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { FileFormat } from './export-records.js';
+import { type FileFormat, NEWLINE } from './export-records.js';
 import { CommandFailure, describeAnswer, issueTable, type ShownIssue } from './failure.js';
 import { answerTo, type Send } from './private-server.js';
 import type { Progress } from './progress.js';
@@ -48,13 +48,16 @@ export async function importRecords(job: ImportJob): Promise<string> {
     Accept: `${LINES}, application/json;q=0.5, application/problem+json`,
     ...(isZipped ? { 'Content-Encoding': 'gzip' } : {}),
   });
-  const bytes = { passed: 0 };
+  const passed = { bytes: 0, lines: 0 };
   const answered = answerTo(sent).catch(() => null);
   // An application that refuses the head of a request reads no file, and answers.
-  pipeline(source, (pieces: AsyncIterable<Buffer>) => countBytes(pieces, bytes), sent).catch(() => {});
+  pipeline(source, (pieces: AsyncIterable<Buffer>) => countPassed(pieces, passed), sent).catch(() => {});
   const answer = await Promise.race([answered, untilBroken(source)]);
-  const show = ({ rows }: ImportLine) =>
-    progress.update(rows, size ? Math.min(1, bytes.passed / size) : null);
+  // The connection holds rows that are not stored yet: their number comes from the lines so far.
+  const show = ({ rows }: ImportLine) => {
+    const all = isZipped || !size ? 0 : (passed.lines * size) / passed.bytes;
+    progress.update(rows, all > 0 ? Math.min(1, rows / all) : null);
+  };
   const last = answer && (await Promise.race([lastLine(answer, show), untilBroken(source)]));
   progress.end();
   source.destroy();
@@ -84,10 +87,14 @@ function untilBroken(source: Readable): Promise<never> {
   });
 }
 
-async function* countBytes(pieces: AsyncIterable<Buffer>, bytes: { passed: number }): AsyncGenerator<Buffer> {
+async function* countPassed(
+  pieces: AsyncIterable<Buffer>,
+  passed: { bytes: number; lines: number },
+): AsyncGenerator<Buffer> {
   for await (const piece of pieces) {
+    passed.bytes += piece.length;
+    for (const byte of piece) if (byte === NEWLINE) passed.lines += 1;
     yield piece;
-    bytes.passed += piece.length;
   }
 }
 

@@ -16,7 +16,10 @@ export type Send = (method: string, path: string, headers: OutgoingHttpHeaders) 
 /** Listens, and passes on a function that sends requests. Whatever happens, nothing listens behind it. */
 export async function withServer<T>(app: RequestListener, use: (send: Send) => Promise<T>): Promise<T> {
   // A file on a pipe may take its time.
-  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, app);
+  const server = createServer({ requestTimeout: 0, headersTimeout: 60_000 }, (request, response) => {
+    closeBehindBody(request);
+    app(request, response);
+  });
   // The `listen` of HTTP servers of this process does nothing.
   const { listen }: { listen(port: number, host: string): unknown } = Server.prototype;
   Reflect.apply(listen, server, [0, '127.0.0.1']);
@@ -30,6 +33,16 @@ export async function withServer<T>(app: RequestListener, use: (send: Send) => P
     server.close();
     server.closeAllConnections();
   }
+}
+
+/** A connection that closes while a file is on its way loses the answer, too: it closes behind the file. */
+function closeBehindBody(request: IncomingMessage): void {
+  const { socket } = request;
+  const { destroySoon } = socket;
+  socket.destroySoon = () => {
+    if (request.complete) destroySoon.call(socket);
+    else request.once('end', () => destroySoon.call(socket)).resume();
+  };
 }
 
 /** The answer to a request, also where it came before all of the body was sent. */

@@ -140,7 +140,14 @@ describe('exporting and importing by commands', () => {
 
   it('refuses a wrong command with one line, and its own usage', async () => {
     const resources = 'The resources are v2/api/cities, v2/api/plain.';
+    // Its reason comes while the file is on its way.
+    write('large.csv', `code,nope\n${'x\n'.repeat(4_000_000)}`);
     const cases = [
+      [
+        ['import', 'cities', 'large.csv'],
+        "400: There is no such property. Did you mean 'note'? The properties are code, size, note.",
+        1,
+      ],
       [['export', 'citis'], `There is no resource 'citis'. Did you mean 'cities'? ${resources}`, 2],
       [
         ['export', 'plain'],
