@@ -297,9 +297,17 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
     const differs = unseen?.has(name) ? raw('true') : changedSql(type, column(name), value);
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
+  const keys = numbered(rowKey(info), info.primaryKey);
+  const [key, ...more] = info.primaryKey.map(({ name }) => column(name));
+  // Without it the server reads a table of up to some hundred thousand rows as a whole.
+  const looked =
+    key && more.length === 0
+      ? [sql`${key} = ANY(ARRAY(SELECT ${keys[0] as SqlFragment} FROM ${JUDGED}))`]
+      : [];
   const conditions = whereSql([
+    ...looked,
     ...info.primaryKey.map(
-      ({ name }, index) => sql`${column(name)} = ${JUDGED}.${raw(`${rowKey(info)}${index}`)}`,
+      ({ name }, index) => sql`${column(name)} = ${JUDGED}.${keys[index] as SqlFragment}`,
     ),
     NONE_REFUSED,
     joinSql(differences, ' OR '),

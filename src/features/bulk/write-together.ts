@@ -12,6 +12,7 @@ import type {
   DeleteOperation,
   InsertOperation,
   Reference,
+  Selection,
   UpdateItem,
   UpdateOperation,
 } from '../../operation/operation.js';
@@ -40,11 +41,19 @@ export type ManyRunner = (
   on?: StatementTarget,
 ) => Promise<ManyWritten | null>;
 
-/** Compiles the runner of an endpoint for many records, by that for one. */
-export function compileManyRunner(resource: Resource, single: Endpoint): ManyRunner {
+/** Columns of rows that are only counted. */
+export const COUNTED: Selection = Object.freeze({ columns: Object.freeze([]) });
+
+/**
+ * Compiles the runner of an endpoint for many records, by that for one.
+ *
+ * @param isShown false where nobody looks at the records of the result
+ */
+export function compileManyRunner(resource: Resource, single: Endpoint, isShown = true): ManyRunner {
   const { plan, features } = resource;
   const { info, entityTag } = plan;
   const { operation, afterWrite } = features[single];
+  const isRead = isShown || afterWrite !== null;
   const many = new ManyRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   const { unique, ownReferences } = rivalAttributes(info);
@@ -77,7 +86,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
   const insert = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
     // The values that a request presets in a row do not depend on the values of the row.
     const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
-    const { row: preset, returning } = one;
+    const { row: preset } = one;
+    const returning = isRead ? one.returning : COUNTED;
     const rows = inputs.map(({ values = {} }) =>
       Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
     );
@@ -90,7 +100,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint): ManyRun
       return { key: id, values, ...(state === undefined ? {} : { state }) };
     });
     const one = operation(features[single].absentFor(access.form), access) as UpdateOperation;
-    const { returning } = one;
+    const returning = isRead ? one.returning : COUNTED;
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
     const where = withoutId(one.where, info.address);
     const { unreadable: unseen } = access.form;

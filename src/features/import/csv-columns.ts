@@ -96,10 +96,10 @@ function readRow(
     const detail = `The row has ${counted(cells.length)}, and the header has ${readers.length}; quote a cell that has the delimiter in it.`;
     return { body: {}, issues: [{ pointer: '', code: 'columns', detail }] };
   }
-  // A column may be named as a member of each object.
-  const body = Object.create(null) as Record<string, unknown>;
+  const body: Record<string, unknown> = {};
   const issues: RequestIssue[] = [];
-  for (const [index, [name, read]] of readers.entries()) {
+  for (let index = 0; index < readers.length; index += 1) {
+    const [name, read] = readers[index] as (typeof readers)[number];
     try {
       const value = read(cells[index] as Cell);
       if (value !== undefined) body[name] = value;
@@ -108,7 +108,7 @@ function readRow(
       issues.push({ pointer: bodyPointer(name), code: 'json', detail: error.message });
     }
   }
-  return { body: { ...body }, issues };
+  return { body, issues };
 }
 
 function counted(count: number): string {

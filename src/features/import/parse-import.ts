@@ -14,6 +14,7 @@ import { bodyJsonSchema, columnSchema } from '../../schema/body-json-schema.js';
 import { bodySchema } from '../../schema/body-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { MemberBudget } from '../../schema/json-value.js';
+import { isPromise } from '../../util/promises.js';
 import { compileItemParser, repeatedKey } from '../bulk/parse-item.js';
 import { hidesState } from '../entity-tag.js';
 import { compileRecordParser, compileTellsGone, compileUpsertItems } from '../upsert/parse-upsert.js';
@@ -120,7 +121,8 @@ export function compileRowParser(
         report.refuse({ row, line }, issues);
         continue;
       }
-      const item = await parseItem(request, { ...context, index: line }, body);
+      const parsed = parseItem(request, { ...context, index: line }, body);
+      const item = isPromise(parsed) ? await parsed : parsed;
       if (item.problem) report.refuse({ row, line }, itemIssues(toProblem(item.problem, { plan })));
       else items.push({ row, line, item });
     }

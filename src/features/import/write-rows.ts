@@ -50,14 +50,14 @@ function compileCode({ resource, shaper, settings, lineage }: RouteContext, mode
   if (mode === 'upsert') {
     const rows = isByRows ? compileUpsertRows(resource) : null;
     const runMethod = compileUpsertMethod(resource, shaper);
-    const writeMany = rows && compileUpsertTogether(resource);
+    const writeMany = rows && compileUpsertTogether(resource, false);
     return { rows, writeMany, writeOne: compileSingle(resource, route, rows, runMethod) };
   }
   const rows = isByRows ? compileRowRunners(resource)(mode) : null;
   const runMethod = inCondition(resource, mode, compileMethod(resource, route, shaper));
   return {
     rows,
-    writeMany: rows && compileManyRunner(resource, mode),
+    writeMany: rows && compileManyRunner(resource, mode, false),
     writeOne: compileSingle(resource, route, rows, runMethod),
   };
 }

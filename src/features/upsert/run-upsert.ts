@@ -3,7 +3,7 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../../describe/model-info.js';
-import { isOfKey, keyNames, partsOf } from '../../describe/row-key.js';
+import { isOfKey, partsOf } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { describeFault } from '../../errors/database-fault.js';
 import { refuseUnlessAllowed } from '../../execute/records/refused-row.js';
@@ -41,8 +41,8 @@ import { upsertKeys } from './upsert-options.js';
 type Values = Readonly<Record<string, unknown>>;
 
 /** Attributes that only a new row is given: a row that is there has to have the same values already. */
-function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): readonly string[] {
-  return [...info.attributes.values()].flatMap((attribute) => {
+function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): ReadonlySet<string> {
+  const names = [...info.attributes.values()].flatMap((attribute) => {
     const { name } = attribute;
     const isFixed =
       isOfKey(info.primaryKey, name) ||
@@ -50,6 +50,7 @@ function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): re
       access?.fields.get(name)?.update === false;
     return isFixed && !isGenerated(attribute) ? name : [];
   });
+  return new Set(names);
 }
 
 /** Splits what a body has: conditions on the row that is there, and the values that it is changed to. */
@@ -57,11 +58,15 @@ export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
   const { info } = plan;
   const fixed = fixedNames(plan);
   return (values: Values, { onConflict, sent, isKept }: UpsertInputs, { form }: Pick<Access, 'form'>) => {
-    const key = keyNames((onConflict as ModelInfo).address);
-    const others = [...(sent ?? [])].filter(
-      (name) => !key.includes(name) && !form.scope.has(name) && values[name] !== undefined,
-    );
-    const stays = others.filter((name) => fixed.includes(name));
+    const { address } = onConflict as ModelInfo;
+    const stays: string[] = [];
+    const changes: Record<string, unknown> = {};
+    for (const name of sent ?? []) {
+      const value = values[name];
+      if (value === undefined || isOfKey(address, name) || form.scope.has(name)) continue;
+      if (fixed.has(name)) stays.push(name);
+      else if (!isKept) changes[name] = value;
+    }
     // A comparison would tell a value that no answer shows.
     const unseen = stays.length > 0 ? unseenOf(info.model, form.unreadable) : undefined;
     const same = stays.map((name) =>
@@ -69,8 +74,7 @@ export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
         ? sqlCondition`false`
         : sameValue(info.attributes.get(name) as AttributeInfo, values[name]),
     );
-    const changed = isKept ? [] : others.filter((name) => !fixed.includes(name));
-    return { same, changes: Object.fromEntries(changed.map((name) => [name, values[name]])) };
+    return { same, changes };
   };
 }
 

@@ -8,15 +8,17 @@ import { rowsShown } from '../../handle/outcome.js';
 import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
 import type { ReplaceOperation } from '../../operation/operation.js';
 import { withoutId } from '../../operation/predicates.js';
-import { type ManyRunner, referred, slotsOf } from '../bulk/write-together.js';
+import { COUNTED, type ManyRunner, referred, slotsOf } from '../bulk/write-together.js';
 import { compileSplit } from './run-upsert.js';
 import { type UpsertInputs, upsertKeys } from './upsert-options.js';
 
 /**
  * Compiles the runner. Null is for what has to be done in turn: records that only a row with the same values may have, values that could
  * take places of each other, and a key that a row has which the request does not see, or may not change.
+ *
+ * @param isShown false where nobody looks at the records of the result
  */
-export function compileUpsertTogether(resource: Resource): ManyRunner {
+export function compileUpsertTogether(resource: Resource, isShown = true): ManyRunner {
   const { plan, features } = resource;
   const { operation, afterWrite } = features.upsert;
   const split = compileSplit(plan);
@@ -39,7 +41,8 @@ export function compileUpsertTogether(resource: Resource): ManyRunner {
     const each = inputs.map(
       (input) => operation(input.query, input.access, input.values) as ReplaceOperation,
     );
-    const { where, unseen, returning } = each[0] as ReplaceOperation;
+    const { where, unseen, returning: whole } = each[0] as ReplaceOperation;
+    const returning = isShown || afterWrite ? whole : COUNTED;
     const written = await many.get(info)?.upsert(
       {
         rows: each.map(({ row }) => row),
