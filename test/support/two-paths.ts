@@ -32,6 +32,8 @@ export interface WholeRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
+  /** Sent as it is, in the place of a body. */
+  readonly file?: string;
 }
 
 /** The two applications. */
@@ -90,9 +92,9 @@ export class TwoPaths implements AsyncDisposable {
 /** Sends a request, and reads the whole answer. */
 export async function ask(
   { port }: Listening,
-  { method = 'GET', path, headers = {}, body }: WholeRequest,
+  { method = 'GET', path, headers = {}, body, file }: WholeRequest,
 ): Promise<WholeAnswer> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
+  const text = file ?? (body === undefined ? undefined : JSON.stringify(body));
   const sent = request({
     port,
     host: '127.0.0.1',

@@ -48,6 +48,7 @@ import { search } from './features/search.js';
   filterAllow: ['name'],
   sortAllow: ['id', 'name'],
   endpoints: ENDPOINTS_FOR_GOOD,
+  import: { modes: ['create', 'update'] },
   history: true,
 })
 @Table({ tableName: 'moons', timestamps: false })
@@ -410,6 +411,25 @@ describe('features of one file each', () => {
             ['update', second, 'Puck'],
             ['delete', first, null],
             ['delete', second, null],
+          ]);
+        });
+
+        it('keeps each record of an import that is stored', async () => {
+          const send = (mode: string, ...rows: readonly object[]) =>
+            agent
+              .post(`/moons/import?mode=${mode}`)
+              .set('Content-Type', 'application/x-ndjson')
+              .send(rows.map((row) => JSON.stringify(row)).join('\n'));
+          expect((await send('create', { name: 'Ariel' }, { name: 'Puck' })).body.created).to.equal(2);
+          const ids = (await kept()).map(([, id]) => id);
+          const changes = ids.map((id, at) => ({ id, name: `Moon ${at}` }));
+          expect((await send('update', ...changes)).body.updated).to.equal(2);
+          expect((await send('create', { name: 'Juliet' }, { nme: '' })).status).to.equal(422);
+          expect(await kept()).to.deep.equal([
+            ['create', ids[0], 'Ariel'],
+            ['create', ids[1], 'Puck'],
+            ['update', ids[0], 'Moon 0'],
+            ['update', ids[1], 'Moon 1'],
           ]);
         });
 

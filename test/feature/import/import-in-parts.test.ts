@@ -1,7 +1,8 @@
 /** Imports whose chunks are stored one by one: rows are named, and a file that is sent again goes on where it has ended. */
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { Column, DataType, Table } from 'sequelize-typescript';
@@ -209,6 +210,37 @@ describe('importing a file in parts', () => {
   });
 
   it('limits the time of each part of a file, and not that of all', async () => {
+    const limit = 1_000;
+    const server = createServer({ requestTimeout: limit, connectionsCheckingInterval: 20 }, site.app);
+    await once(server.listen(0), 'listening');
+    await using _closed = {
+      async [Symbol.asyncDispose]() {
+        server.close();
+        server.closeAllConnections();
+        await once(server, 'close');
+      },
+    };
+    const sent = request({
+      port: (server.address() as AddressInfo).port,
+      method: 'POST',
+      path: '/parcels/import?dry_run=true&atomic=false',
+      headers: { 'Content-Type': 'text/csv', Accept: LINES },
+    });
+    const begun = performance.now();
+    // The end of a row is sure when the next one begins.
+    sent.write(fileOf(0, 1_100, ''));
+    const [answer] = await once(sent, 'response');
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: answer })) {
+      lines.push(line);
+      if (performance.now() - begun > 2 * limit) sent.end();
+      else sent.write(fileOf(0, 1_000, '').slice('code,note\n'.length));
+    }
+    const { rows, created, complete } = JSON.parse(lines.at(-1) as string);
+    expect({ created, complete }).to.deep.equal({ created: rows, complete: true });
+  });
+
+  it('refuses a part that does not come in time', async () => {
     const { server } = site.server;
     const before = server.requestTimeout;
     server.requestTimeout = 1_500;

@@ -63,6 +63,7 @@ const LISTS = {
 /** An override of the list prevents both. */
 const EXPORTS = SERVES_EXPORTS
   ? {
+      import: { modes: ['create', 'update'] as const },
       export: { formats: ['ndjson'] as const, snapshot: { seconds: 60 } },
       aggregate: { group: ['tenant'] as const },
     }
@@ -378,6 +379,43 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
     const rows = answer.body.split('\n').filter(Boolean);
     const tenants = tenantsOf(rows.map((line) => JSON.parse(line) as Row));
     if (JSON.stringify(tenants) !== JSON.stringify(mine(ROWS))) wrong.push([tenant, path, answer]);
+  }
+  const imported = SERVES_EXPORTS ? ['/walkeds', '/hookeds'] : [];
+  for (const path of imported) {
+    const expectImport = async (mode: string, rows: readonly object[], status: number, wanted: object) => {
+      const file = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+      const headers = { tenant, 'Content-Type': 'application/x-ndjson' };
+      const send = () =>
+        ask(server, {
+          method: 'POST',
+          path: `${path}/import?mode=${mode}&dry_run=${path === '/hookeds'}`,
+          headers,
+          file,
+        });
+      let answer = await send();
+      while (answer.status === 503) answer = await send();
+      const { rows: count, created, updated, failed } = JSON.parse(answer.body);
+      const given = { status: answer.status, count, created, updated, failed };
+      if (JSON.stringify(given) !== JSON.stringify({ status, count: rows.length, ...wanted }))
+        wrong.push([tenant, path, mode, answer]);
+    };
+    const title = `in ${path}`;
+    const rows = [title, title].map((each) => ({ title: each, tenant }));
+    const some = [{ title, tenant: foreign }, ...rows, { title, tenant: foreign }];
+    await expectImport('create', some, 422, { failed: 2 });
+    const ids = [own, other].map((id) => ({ id, title: `row ${own}` }));
+    await expectImport('update', ids, 422, { failed: 1 });
+    await expectImport('update', ids.slice(0, 1), 200, { created: 0, updated: 1, failed: 0 });
+    await expectImport('create', rows, 200, { created: 2, updated: 0, failed: 0 });
+    if (path === '/walkeds')
+      await expectAnswer(
+        'DELETE',
+        `/papers?q=title=='${title}'`,
+        200,
+        undefined,
+        (given: { affected: number }) => given.affected,
+        2,
+      );
   }
   await expectRead('/kepts/of/session', seen, [tenant]);
   await expectAnswer('POST', `/kepts/of/unit/${tenant}`, 200, undefined, seen, [tenant]);

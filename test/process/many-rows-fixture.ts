@@ -1,4 +1,4 @@
-/** One table that is exported, and the memory that the process needs meanwhile; `export-many-rows.test.ts` runs it. */
+/** One table that is exported and imported, and the memory that the process needs meanwhile; `move-many-rows.test.ts` runs it. */
 import '../support/express-version.js';
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,12 @@ import express, { type Express } from 'express';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { bootstrap, Crud, engineLifespan, serve } from '../../src/index.js';
 
-@Crud({ prefix: '/rows', export: ['csv', 'ndjson'] })
+@Crud({
+  prefix: '/rows',
+  endpoints: ['list', 'create'],
+  export: ['csv', 'ndjson'],
+  import: { maxBytes: '200mb' },
+})
 @Table({ tableName: 'rows', timestamps: false })
 class Row extends Model {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: number;
@@ -26,7 +31,11 @@ async function main(): Promise<void> {
   const app: Express = express();
   app.get('/memory', (_request, response) => void response.json(memory()));
   await engineLifespan(String(process.env['DATABASE_URL']), { models: [Row], createAll: true })(app);
-  await bootstrap(app, { models: [Row], fastPath: process.env['CRUD_TEST_PATH'] !== 'general' });
+  await bootstrap(app, {
+    models: [Row],
+    fastPath: process.env['CRUD_TEST_PATH'] !== 'general',
+    idempotency: { principal: () => 'ann' },
+  });
   const server = await serve(app, { port: 0 });
   process.stdout.write(`listening ${(server.address() as AddressInfo).port}\n`);
 }
