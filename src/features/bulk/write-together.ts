@@ -47,7 +47,7 @@ export const COUNTED: Selection = Object.freeze({ columns: Object.freeze([]) });
 /**
  * Compiles the runner of an endpoint for many records, by that for one.
  *
- * @param isShown false where nobody looks at the records of the result
+ * @param isShown false where the records of the result are only counted
  */
 export function compileManyRunner(resource: Resource, single: Endpoint, isShown = true): ManyRunner {
   const { plan, features } = resource;

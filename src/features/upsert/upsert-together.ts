@@ -16,7 +16,7 @@ import { type UpsertInputs, upsertKeys } from './upsert-options.js';
  * Compiles the runner. Null is for what has to be done in turn: records that only a row with the same values may have, values that could
  * take places of each other, and a key that a row has which the request does not see, or may not change.
  *
- * @param isShown false where nobody looks at the records of the result
+ * @param isShown false where the records of the result are only counted
  */
 export function compileUpsertTogether(resource: Resource, isShown = true): ManyRunner {
   const { plan, features } = resource;
