@@ -37,7 +37,7 @@ export function compileSort(
 
 /** Entries of `sortAllow`, written as a list or as an object; `'*'` has none by name. */
 export function sortEntries(allow: CrudOptions['sortAllow']): (readonly [name: string, wanted: unknown])[] {
-  if (typeof allow !== 'object') return [];
+  if (typeof allow !== 'object' || allow === null) return [];
   return Array.isArray(allow) ? allow.map((name) => [String(name), true]) : Object.entries(allow);
 }
 

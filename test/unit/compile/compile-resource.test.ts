@@ -29,7 +29,14 @@ const noDependency = (index: number, shown: string) =>
 
 describe('compileResource', () => {
   it('takes null and undefined for options that were not given', () => {
-    const nothing = { tags: null, endpoints: undefined, pageSize: null, filterAllow: null, readSchema: null };
+    const nothing = {
+      tags: null,
+      endpoints: undefined,
+      pageSize: null,
+      filterAllow: null,
+      sortAllow: null,
+      readSchema: null,
+    };
     const { parseId: _, idParts: _0, ...plan } = planOf(Article, nothing);
     const { parseId: __, idParts: _1, ...usual } = planOf(Article);
     expect(plan).to.deep.equal(usual);
