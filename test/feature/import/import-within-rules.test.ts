@@ -176,6 +176,16 @@ describe('importing within the rules', () => {
       [2, '/code', 'unique'],
       [3, '/code', 'unique'],
     ]);
+    // One land is of another tenant, and one is of nobody.
+    expect(await refusals(send('code,landId\nx,1\nn,2\nx2,1\nn2,99\n', 'upsert'))).to.deep.equal([
+      422,
+      [2, '/landId', 'foreignKey'],
+      [4, '/landId', 'foreignKey'],
+    ]);
+    expect(await refusals(send('code,landId\nx,2\n', 'upsert'))).to.deep.equal([
+      422,
+      [1, '/landId', 'foreignKey'],
+    ]);
     expect(await towns()).to.deep.equal(before);
     const { body } = await send('code\nx\n', 'upsert&on=name');
     expect(body.errors.map(({ code }: { code: string }) => code)).to.deep.equal(['on.unknown']);
