@@ -80,8 +80,7 @@ function compileKeys(check: OptionCheck, name: string, wanted: unknown): readonl
   const isText = attribute.type.kind === 'string';
   if (ignoreCase === true && !isText)
     check.report(`sortAllow.${name} has ignoreCase, and '${name}' is no text; remove it.`);
-  // An index of a column without NULLs serves no order that names their place.
-  const place = attribute.nullable ? placeOf(nulls) : {};
+  const place = placeOf(nulls);
   if (ignoreCase !== true) return [Object.freeze({ attribute: name, ...place })];
   return [Object.freeze({ attribute: name, ...place, value: LOWER }), Object.freeze({ attribute: name })];
 }

@@ -109,7 +109,8 @@ const LETTERS = ['Straße', 'STRASSE', 'straße', 'İ', 'i', 'I', 'ı', 'Ä', '�
 @Crud({ ...OPTIONS, prefix: '/walked', pagination: 'cursor' } as object)
 @Table({ tableName: 'ordered', timestamps: false })
 class Walked extends Row {
-  /** NULLs of the column are sorted, too, although the model does not know of them. */
+  /** NULLs of the columns are sorted, too, although the model does not know of them. */
+  @Column({ type: DataType.INTEGER, allowNull: false, field: 'the low' }) declare low: number;
   @Column({ type: DataType.INTEGER, allowNull: false }) declare usual: number;
 }
 
