@@ -265,7 +265,7 @@ describe('the option sortAllow', () => {
 });
 
 describe('the option sortAllow as an object', () => {
-  it('has the keys of each name, and needs no place of NULLs where there are none', () => {
+  it('has the keys of each name, with the place of NULLs whatever the model says of them', () => {
     const Place = defineModel('Place', {
       code: { type: DataTypes.TEXT, allowNull: false },
       size: DataTypes.INTEGER,
@@ -273,7 +273,10 @@ describe('the option sortAllow as an object', () => {
     const sortAllow = { code: { nulls: 'first' }, size: { nulls: 'last' }, id: true };
     const { sortable, sortKeys, defaultSort } = planOf(Place, { sortAllow, defaultSort: '-size' });
     expect(sortable).to.deep.equal(['code', 'size', 'id']);
-    expect([...sortKeys]).to.deep.equal([['size', [{ attribute: 'size', nulls: 'last' }]]]);
+    expect([...sortKeys]).to.deep.equal([
+      ['code', [{ attribute: 'code', nulls: 'first' }]],
+      ['size', [{ attribute: 'size', nulls: 'last' }]],
+    ]);
     expect(defaultSort).to.deep.equal([
       { attribute: 'size', descending: true, nulls: 'last' },
       { attribute: 'id', descending: true },
