@@ -39,7 +39,7 @@ export interface ShownRecords extends WholeRecords {
   readonly rows: readonly TextRow[];
   /** The value of an attribute in each, in the text form of its column. */
   column(attribute: string): readonly (string | null)[];
-  /** Formats of the columns of `rows`; null where records are made of them. Left out where there are no rows. */
+  /** Formats of the columns of `rows`; null where there are none, and where records are made of them. Left out where something else has read them. */
   formats?(fields: Fields): readonly PropertyFormat[] | null;
   /**
    * Rows that a repository has loaded for an inclusion of this request, for each record; null where it has to be read.
@@ -110,7 +110,7 @@ export function rowsShown(
       return rows.map((row) => row[position] ?? null);
     },
     // Where there are no rows, nobody has said how to read one.
-    ...(rows.length > 0 ? { formats: (fields: Fields) => rowView.formats(parsers, fields ?? null) } : {}),
+    formats: (fields) => (rows.length > 0 ? rowView.formats(parsers, fields ?? null) : null),
     writer(fields) {
       if (rows.length === 0) return () => '';
       const { text } = rowView.writer(parsers, fields);
