@@ -8,7 +8,7 @@ import { checkChanges, checkValues } from './support/article-values.js';
 import { CONNECTIONS, readEnvironment } from './support/environment.js';
 import { serveArticles } from './support/http.js';
 import { connectLanes, type Lane } from './support/lane.js';
-import { LeanQuery, type TextRow } from './support/lean-query.js';
+import { runLean, type TextRow } from './support/lean-query.js';
 import {
   countStatement,
   insertStatement,
@@ -24,16 +24,7 @@ const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options
 let turn = 0;
 
 /** Counting and writing take long, and would hold up everything behind them in a lane. */
-async function queryPool(statement: Statement): Promise<readonly TextRow[]> {
-  const client = await pool.connect();
-  try {
-    return await new Promise((resolve, reject) => {
-      client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
-    });
-  } finally {
-    client.release();
-  }
-}
+const queryPool = (statement: Statement) => runLean(pool, statement);
 
 async function page(lanes: readonly Lane[], query: PageQuery): Promise<string> {
   const rows = await nextLane(lanes).query(pageStatement(query));

@@ -4,7 +4,7 @@ import { Pool } from 'pg';
 import { toIso } from '../contenders/support/article-text.js';
 import { CONNECTIONS, HOST, readEnvironment } from '../contenders/support/environment.js';
 import { send } from '../contenders/support/http.js';
-import { LeanQuery, type TextRow } from '../contenders/support/lean-query.js';
+import { runLean, type TextRow } from '../contenders/support/lean-query.js';
 import { quote } from '../contenders/support/quote.js';
 import type { Statement } from '../contenders/support/statements.js';
 import { aggregateStatement, listStatement } from './statements.js';
@@ -12,16 +12,7 @@ import { aggregateStatement, listStatement } from './statements.js';
 const { port, databaseUrl } = readEnvironment();
 const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options: '-c TimeZone=UTC' });
 
-async function run(statement: Statement): Promise<readonly TextRow[]> {
-  const client = await pool.connect();
-  try {
-    return await new Promise((resolve, reject) => {
-      client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
-    });
-  } finally {
-    client.release();
-  }
-}
+const run = (statement: Statement) => runLean(pool, statement);
 
 function postJson([id, title, text, section, stock, price, created]: TextRow): string {
   return (

@@ -2,23 +2,14 @@
 import { Pool } from 'pg';
 import { articleText } from '../contenders/support/article-text.js';
 import { CONNECTIONS, readEnvironment } from '../contenders/support/environment.js';
-import { LeanQuery, type TextRow } from '../contenders/support/lean-query.js';
+import { runLean, type TextRow } from '../contenders/support/lean-query.js';
 import type { Statement } from '../contenders/support/statements.js';
 import { serveWrites } from './write-http.js';
 
 const { port, databaseUrl } = readEnvironment();
 const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, options: '-c TimeZone=UTC' });
 
-async function run(statement: Statement): Promise<readonly TextRow[]> {
-  const client = await pool.connect();
-  try {
-    return await new Promise((resolve, reject) => {
-      client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
-    });
-  } finally {
-    client.release();
-  }
-}
+const run = (statement: Statement) => runLean(pool, statement);
 
 function toJson(row: TextRow): string {
   return `${articleText(row)},"version":${row[10]}}`;

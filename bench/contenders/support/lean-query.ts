@@ -1,5 +1,5 @@
 /** A query of `pg` that asks for rows and nothing else: parsed once, never described, its values left as texts. */
-import { type Connection, Query } from 'pg';
+import { type Connection, type Pool, Query } from 'pg';
 import type { Statement } from './statements.js';
 
 /** A row: the text of each column, as it came. */
@@ -66,6 +66,18 @@ export class LeanQuery {
 
 // A pipelined client takes nothing else; but the constructor of `Query` would prepare what is never used.
 Object.setPrototypeOf(LeanQuery.prototype, Query.prototype);
+
+/** Runs a statement on a connection of a pool. */
+export async function runLean(pool: Pool, statement: Statement): Promise<readonly TextRow[]> {
+  const client = await pool.connect();
+  try {
+    return await new Promise((resolve, reject) => {
+      client.query(new LeanQuery(statement, (error, rows) => (error ? reject(error) : resolve(rows))));
+    });
+  } finally {
+    client.release();
+  }
+}
 
 function toText(value: unknown): string | null {
   return value === null ? null : String(value);
