@@ -319,8 +319,8 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     router,
     start: async () => {
       await rowSecurity?.start();
-      await prepareTables(plans, features, options, settings.logger);
       await catalogue.start();
+      await prepareTables(plans, features, options, settings.logger);
     },
     health,
     docs: docs && documentation,

@@ -25,6 +25,8 @@ export type { AggregateOptions, Measure, TimeUnit } from './declare/aggregate-op
 export type { AggregateQuery } from './execute/records/aggregate-records.js';
 export type { AggregateResult, GroupItem } from './features/aggregate/run-aggregate.js';
 export type { ExportFormat, ExportOptions } from './declare/export-options.js';
+export type { ChangesOptions, HistoryOptions } from './declare/history-options.js';
+export type { ActorRule } from './features/capture/capture-options.js';
 export type { ImportMode, ImportOptions } from './declare/import-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';

@@ -8,6 +8,7 @@ import type { CountOptions } from './count-options.js';
 import type { BulkEndpoint, Endpoint } from './endpoint.js';
 import type { ExportFormat, ExportOptions } from './export-options.js';
 import type { FilterOperator } from './filter-operators.js';
+import type { ChangesOptions, HistoryOptions } from './history-options.js';
 import type { ImportOptions } from './import-options.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 import type { SearchAllow } from './search-options.js';
@@ -180,6 +181,15 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example ['csv', 'ndjson']
    */
   export?: readonly ExportFormat[] | ExportOptions;
+  /**
+   * Stores each change of the table with who made it, whoever writes: triggers fill the table `crud_changes`, made by `createAll` and printed
+   * by `npx crud-controllers sql`. Writes of the resource are 503 as long as a trigger is missing. Not for views. Default: nothing is stored.
+   *
+   * @example { exclude: ['avatar'], retention: '2 years' }
+   */
+  history?: boolean | HistoryOptions<Attribute<M>>;
+  /** Stores changes as `history` does, for a feed. Default: none. */
+  changes?: boolean | ChangesOptions;
   /** Counts that clients may choose; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
   count?: true | CountOptions;
   /**

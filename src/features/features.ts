@@ -2,6 +2,8 @@
 import type { FeatureFactory } from '../operation/feature.js';
 import { aggregate } from './aggregate/aggregate.js';
 import { bulk } from './bulk/bulk.js';
+import { capture } from './capture/capture.js';
+import type { HistoryOption } from './capture/capture-options.js';
 import { exported } from './export/export.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
@@ -28,7 +30,8 @@ export const FEATURES: readonly FeatureFactory[] = [
   exported,
   upsert,
   fileImport,
+  capture,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */
-export interface FeatureOptions extends IdempotencyOption {}
+export interface FeatureOptions extends IdempotencyOption, HistoryOption {}

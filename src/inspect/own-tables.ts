@@ -1,9 +1,12 @@
 /** The tables of features: made at the start where `createAll` is set, else logged where one is missing. */
-import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
+import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { FeatureNeeds, OwnTable } from '../operation/feature.js';
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
+
+/** Held by a process while it makes a table. The number has no other meaning. */
+const LOCK = 'SELECT pg_advisory_xact_lock(7092401552683)';
 
 /** Instances whose tables are made by us. */
 const creating = new WeakSet<Sequelize>();
@@ -15,7 +18,7 @@ export function createOwnTables(sequelize: Sequelize): void {
 
 /** The tables that features need for some resources, each once. */
 export function ownTables(plans: readonly ResourcePlan[], features: readonly FeatureNeeds[]): OwnTable[] {
-  const tables = features.flatMap((feature) => plans.flatMap((plan) => feature.tables?.(plan) ?? []));
+  const tables = features.flatMap((feature) => plans.flatMap((plan) => feature.tables?.(plan, plans) ?? []));
   return [...new Map(tables.map((table) => [table.name, table])).values()];
 }
 
@@ -45,22 +48,31 @@ export async function prepareTables(
 
 async function prepare(
   sequelize: Sequelize,
-  { name, definition, option, failure }: OwnTable,
+  { name, definition, find, noun = `is no table ${name}`, option, failure }: OwnTable,
   logger: Logger,
 ): Promise<void> {
   // The option is in Sequelize, and not in its types. A replica may not have seen the table yet.
-  const options = { type: QueryTypes.SELECT, bind: [name], useMaster: true };
-  const [found] = await sequelize.query<{ exists: boolean }>(
-    'SELECT to_regclass($1) IS NOT NULL AS "exists"',
-    options as QueryOptionsWithType<QueryTypes.SELECT>,
-  );
-  if (found?.exists) return;
+  const { text, values } = find ?? { text: 'SELECT to_regclass($1) IS NOT NULL AS "exists"', values: [name] };
+  const isThere = async (transaction?: Transaction): Promise<boolean> => {
+    const options = { type: QueryTypes.SELECT, bind: [...values], useMaster: true, transaction };
+    const [found] = await sequelize.query<{ exists: boolean }>(
+      text,
+      options as QueryOptionsWithType<QueryTypes.SELECT>,
+    );
+    return found?.exists === true;
+  };
+  if (await isThere()) return;
   if (creating.has(sequelize)) {
-    for (const statement of definition) await sequelize.query(statement);
+    // Two processes that start together would meet in the middle.
+    await sequelize.transaction(async (transaction) => {
+      await sequelize.query(LOCK, { transaction });
+      if (await isThere(transaction)) return;
+      for (const statement of definition) await sequelize.query(statement, { transaction });
+    });
     return;
   }
   logger.error(
-    `${option ? `${option}: ` : ''}there is no table ${name}, so that ${failure}; create it by a migration, or by ` +
+    `${option ? `${option}: ` : ''}there ${noun}, so that ${failure}; create it by a migration, or by ` +
       `createAll: true of engineLifespan: ${definition.join('; ')};`,
   );
 }

@@ -302,6 +302,10 @@ export interface OwnTable {
   readonly name: string;
   /** Statements that create what is not there. */
   readonly definition: readonly string[];
+  /** Statement that finds it, in a row with the member `exists`. Default: it is found by its name. */
+  readonly find?: { readonly text: string; readonly values: readonly string[] };
+  /** The fact that it is missing, as an error names it. Default: `is no table` and its name. */
+  readonly noun?: string;
   /** The option of `bootstrap` without which nothing needs it. Default: it is needed always. */
   readonly option?: string;
   /** Consequence where it is missing, for people: `writes fail`. */
@@ -351,8 +355,8 @@ export interface FeatureNeeds {
   readonly resourceOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Problems of the options of a resource together. */
   readonly check?: ResourceCheck;
-  /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. */
-  tables?(plan: ResourcePlan): readonly OwnTable[];
+  /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. `plans` are those of its instance. */
+  tables?(plan: ResourcePlan, plans: readonly ResourcePlan[]): readonly OwnTable[];
   /** Statements for the command `sql` that add columns which the model lacks. They change nothing where the table has them. */
   columns?(plan: ResourcePlan): readonly string[];
   /** Indexes for the advice at the start, and for the command `sql`. */

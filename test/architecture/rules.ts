@@ -44,6 +44,7 @@ export const LAYERS = [
   'express/resources',
   'handle',
   'features/include/embed.ts',
+  'features/capture',
   'features/replace',
   'features/idempotency',
   'features/preference',

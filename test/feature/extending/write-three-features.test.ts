@@ -1,4 +1,4 @@
-/** Capabilities, each in one file: a search, an export, a history and a route. Nothing else knows of them, and each application has its own. */
+/** Capabilities, each in one file: a search, an export, a trail and a route. Nothing else knows of them, and each application has its own. */
 
 import { expect } from 'chai';
 import express from 'express';
@@ -39,9 +39,9 @@ import { passingController } from '../../support/passing-controllers.js';
 import { freshDatabase } from '../../support/postgres.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 import { exportLines } from './features/export-lines.js';
-import { history } from './features/history.js';
 import { newest } from './features/newest.js';
 import { search } from './features/search.js';
+import { trail } from './features/trail.js';
 
 @Crud({
   pagination: 'cursor',
@@ -49,7 +49,7 @@ import { search } from './features/search.js';
   sortAllow: ['id', 'name'],
   endpoints: ENDPOINTS_FOR_GOOD,
   import: { modes: ['create', 'update'] },
-  history: true,
+  trail: true,
 })
 @Table({ tableName: 'moons', timestamps: false })
 class Moon extends NamedRow {
@@ -62,7 +62,7 @@ class Sun extends NamedRow {
   @HasMany(() => Moon) declare moons: Moon[];
 }
 
-@Crud({ history: true })
+@Crud({ trail: true })
 @Table({ tableName: 'comets', paranoid: true })
 class Comet extends NamedRow {}
 
@@ -92,16 +92,16 @@ const marked = (): ActingFeature => ({
 
 const MODELS = [Moon, Sun, Comet];
 /** Attached to an instance without `createAll`. */
-@Crud({ history: true })
+@Crud({ trail: true })
 @Table({ tableName: 'planets', timestamps: false })
 class Planet extends NamedRow {}
 
-@Crud({ history: true })
+@Crud({ trail: true })
 @Table({ tableName: 'clouds', timestamps: false })
 class Cloud extends NumberedRow {}
 
 const OPTIONS = { models: MODELS, logger: new CapturedLog(), indexAdvice: false };
-const ALL_FEATURES = [...FEATURES, search, exportLines, history, newest, marked];
+const ALL_FEATURES = [...FEATURES, search, exportLines, trail, newest, marked];
 const NAMES = ['Io', 'Titan', 'Titania', 'Triton', 'Rhea', 'Tethys'];
 
 describe('features of one file each', () => {
@@ -112,7 +112,7 @@ describe('features of one file each', () => {
   });
 
   beforeEach(async () => {
-    await emptyTables(site, 'moons', 'suns', 'comets', 'history');
+    await emptyTables(site, 'moons', 'suns', 'comets', 'trail');
     const rows = NAMES.map((name) => ({ name }));
     await Sun.bulkCreate(rows);
     await Moon.bulkCreate(rows);
@@ -124,10 +124,10 @@ describe('features of one file each', () => {
 
     it('has its table made, which is there from then on', async () => {
       const { sequelize } = site.engine;
-      await sequelize.query('DROP TABLE history');
+      await sequelize.query('DROP TABLE trail');
       await build().start();
       await build().start();
-      expect(await sequelize.query('SELECT * FROM history', { type: QueryTypes.SELECT })).to.deep.equal([]);
+      expect(await sequelize.query('SELECT * FROM trail', { type: QueryTypes.SELECT })).to.deep.equal([]);
     });
 
     it('logs a table that is missing, with its SQL', async () => {
@@ -141,20 +141,20 @@ describe('features of one file each', () => {
       await sequelize.sync();
       const logger = new CapturedLog();
       await build({ models: [Planet], logger }).start();
-      const [{ level, message } = {}] = logger.lines.filter((line) => line.message.includes('history'));
+      const [{ level, message } = {}] = logger.lines.filter((line) => line.message.includes('trail'));
       expect([level, message]).to.deep.equal([
         'error',
-        'there is no table history, so that writes with a history fail; create it by a migration, or by createAll: true of ' +
-          'engineLifespan: CREATE TABLE IF NOT EXISTS history (at bigint GENERATED ALWAYS AS IDENTITY, model text, endpoint text, ' +
-          'key text, name text); CREATE INDEX IF NOT EXISTS history_model ON history (model, at);',
+        'there is no table trail, so that writes with a trail fail; create it by a migration, or by createAll: true of ' +
+          'engineLifespan: CREATE TABLE IF NOT EXISTS trail (at bigint GENERATED ALWAYS AS IDENTITY, model text, endpoint text, ' +
+          'key text, name text); CREATE INDEX IF NOT EXISTS trail_model ON trail (model, at);',
       ]);
     });
 
     it('prints tables and indexes as SQL', () => {
       const { sql } = build();
       expect(sql())
-        .to.include('CREATE TABLE IF NOT EXISTS history (')
-        .and.to.include('CREATE INDEX IF NOT EXISTS history_model ON history (model, at);')
+        .to.include('CREATE TABLE IF NOT EXISTS trail (')
+        .and.to.include('CREATE INDEX IF NOT EXISTS trail_model ON trail (model, at);')
         .and.to.include(
           `-- Sun: no index serves a search by 'name' (search)\nCREATE INDEX ON "suns" USING gin ("name" gin_trgm_ops);`,
         );
@@ -173,23 +173,23 @@ describe('features of one file each', () => {
     });
 
     it('throws all that is wrong with its options, with all other problems', async () => {
-      const wrong = { historyHeader: 1, landing: 1, hystory: true };
+      const wrong = { trailHeader: 1, landing: 1, trial: true };
       expect(await configProblems(() => build(wrong))).to.include.members([
-        'historyHeader is no text; use one such as X-History.',
+        'trailHeader is no text; use one such as X-Trail.',
         'landing is 1; use true or false.',
       ]);
       new Sequelize({ dialect: 'postgres', models: [Cloud] });
       const serve = (features: readonly FeatureFactory[]) => () =>
         buildApplication({ models: [Cloud], logger: OPTIONS.logger }, features);
       expect(await configProblems(serve(ALL_FEATURES))).to.deep.equal([
-        'Cloud: history is for models that have a name.',
+        'Cloud: trail is for models that have a name.',
       ]);
       const [unknown] = await configProblems(serve(FEATURES));
-      expect(unknown).to.include("Cloud: @Crud has no option 'history'.");
+      expect(unknown).to.include("Cloud: @Crud has no option 'trail'.");
     });
 
     it('takes the value of its option', () => {
-      const { application } = build({ historyHeader: 'X-Kept' });
+      const { application } = build({ trailHeader: 'X-Kept' });
       expect(application.openapi().paths['/moons']?.post?.responses[201]).to.have.nested.property(
         'headers.X-Kept',
       );
@@ -370,18 +370,18 @@ describe('features of one file each', () => {
         });
       });
 
-      describe('history', () => {
+      describe('trail', () => {
         const kept = async (model = 'Moon') =>
           (
             await site.engine.sequelize.query<Record<'endpoint' | 'key' | 'name', string>>(
-              'SELECT endpoint, key, name FROM history WHERE model = $1 ORDER BY at',
+              'SELECT endpoint, key, name FROM trail WHERE model = $1 ORDER BY at',
               { bind: [model], type: QueryTypes.SELECT },
             )
           ).map(({ endpoint, key, name }) => [endpoint, Number(key), name]);
 
         it('keeps each write of one record', async () => {
           const { body, headers } = await agent.post('/moons').send({ name: 'Deimos' });
-          expect(headers['x-history']).to.equal('true');
+          expect(headers['x-trail']).to.equal('true');
           await agent.patch(`/moons/${body.id}`).send({ name: 'Phobos' });
           expect((await agent.delete(`/moons/${body.id}`)).status).to.equal(204);
           expect((await agent.delete(`/moons/${body.id}`)).status).to.equal(404);
@@ -509,7 +509,7 @@ describe('features of one file each', () => {
         ] as const) {
           expect(paths[path]?.get?.responses[200], path).to.have.property('content').that.has.all.keys(media);
         }
-        expect(paths['/moons']?.post?.responses[201]).to.have.nested.property('headers.X-History');
+        expect(paths['/moons']?.post?.responses[201]).to.have.nested.property('headers.X-Trail');
       });
     });
   }

@@ -83,7 +83,7 @@ class NoDecorators {
 }
 
 const CRUD_OPTIONS =
-  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, search, softDelete, sentBack, bulk, aggregate, export, upsert, import';
+  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, search, softDelete, sentBack, bulk, aggregate, export, upsert, import, history, changes';
 
 describe('misconfiguring', () => {
   const site = serveTestApp(() => ({
@@ -112,7 +112,7 @@ describe('misconfiguring', () => {
       logger: { error() {}, log() {} },
     } as unknown as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
-      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, can, deny, rls, problem, idempotency, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, can, deny, rls, problem, idempotency, history, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "10k"; use a number of bytes from 1, or a text such as \'100kb\'.',

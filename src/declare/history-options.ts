@@ -1,0 +1,44 @@
+/** Options of the capture of changes, in the words of users. Nothing is checked or computed here. */
+
+/**
+ * Capture of all changes of a table, by triggers.
+ *
+ * @example
+ * ```ts
+ * @Crud({ history: { exclude: ['avatar'], retention: '2 years' } })
+ * ```
+ */
+export interface HistoryOptions<Name extends string = string> {
+  /**
+   * Attributes whose values are not stored. A change of one is stored by its name. Attributes that no answer shows, and BLOBs, are left out
+   * by themselves. Not the primary key, nor what `scope`, soft deletion and `etag` need. Default: none.
+   *
+   * @example ['avatar']
+   */
+  exclude?: readonly Name[];
+  /**
+   * Attributes that are stored although no answer shows them, because `visible` reads them. With `images: 'changed'` they are stored
+   * with every change. Default: none.
+   *
+   * @example ['ownerId']
+   */
+  keep?: readonly Name[];
+  /** Age up to which changes are kept: a number and `hours`, `days`, `weeks`, `months` or `years`. `npx crud-controllers maintain` removes older ones. Default: for ever. */
+  retention?: string;
+  /** `'row'`: the whole row before and after. `'changed'`: only what an update has changed, which takes half of the space. Default: `'row'`. */
+  images?: 'row' | 'changed';
+  /** Effect of a purge on the history of its record: `'erase'` removes the stored values, and keeps who did what and when. Default: `'keep'`. */
+  onPurge?: 'keep' | 'erase';
+  /**
+   * `'row'`: a trigger for each row, where triggers for statements miss changes or do not exist: partitioned tables that are written by the
+   * names of their partitions, foreign tables. Changes of many rows take longer. Default: `'row'` for partitioned tables, else a trigger for
+   * each statement.
+   */
+  capture?: 'row';
+}
+
+/** Changes for the feed of a resource. */
+export interface ChangesOptions {
+  /** Age up to which changes can be read, as `retention` of `history`, which counts where both are given. Default: 7 days. */
+  retention?: string;
+}

@@ -1,0 +1,204 @@
+/** The options `history` and `changes` of `@Crud`, as far as capture needs them, and `history` of `bootstrap`. */
+import type { Request } from 'express';
+import { isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
+import type { ResourceCheck } from '../../compile/compile-resource.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { HistoryOptions } from '../../declare/history-options.js';
+import type { AttributeInfo } from '../../describe/model-info.js';
+import type { OptionCompiler } from '../../operation/feature.js';
+import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
+
+/** Members of the options of `bootstrap`. */
+export interface HistoryOption {
+  /**
+   * The writer of the changes that resources with `history` or `changes` store.
+   *
+   * @example
+   * ```ts
+   * await bootstrap(app, { history: { actor: (request) => request.user?.id ?? null } });
+   * ```
+   */
+  history?: {
+    /**
+     * The actor of a request, such as the id of a user: evaluated once for each request that may write, after `dependencies` and `can`.
+     * An error in it fails the request. Default: the actor is null.
+     */
+    actor?: ActorRule;
+  };
+}
+
+/** Actor of a request. Null and undefined is none. */
+export type ActorRule = (
+  request: Request,
+) => string | number | bigint | null | undefined | Promise<string | number | bigint | null | undefined>;
+
+/** The option `history`, compiled. */
+export interface HistoryPlan extends Required<Omit<HistoryOptions, 'capture' | 'retention'>> {
+  /** An interval of PostgreSQL; null is for ever. */
+  readonly retention: string | null;
+  readonly isByRow: boolean;
+}
+
+/** The option `changes`, compiled. */
+export interface ChangesPlan {
+  /** An interval of PostgreSQL. */
+  readonly retention: string;
+}
+
+/** Names of the members of `history`. */
+const NAMES = ['exclude', 'keep', 'retention', 'images', 'onPurge', 'capture'];
+
+const RETENTION = /^[1-9]\d{0,5} (?:hour|day|week|month|year)s?$/;
+
+/** Retention of changes that only a feed needs. */
+const USUAL_RETENTION = '7 days';
+
+/** Compiles `history` of `@Crud`. */
+export function compileHistory(value: unknown, check: OptionCheck): HistoryPlan | null {
+  const { report } = check;
+  if (value === false) return null;
+  const given = value === true ? {} : value;
+  if (!isPlain(given)) {
+    report(`history is ${showValue(value)}; use true, or an object such as { retention: '2 years' }.`);
+    return null;
+  }
+  const options = given as Readonly<Record<string, unknown>>;
+  unknownOptions('history', options, NAMES).forEach(report);
+  const { exclude = [], keep = [], retention, images = 'row', onPurge = 'keep', capture } = options;
+  return Object.freeze({
+    exclude: namesOf(check, 'exclude', exclude),
+    keep: namesOf(check, 'keep', keep),
+    retention: retention === undefined ? null : retentionOf(check, 'history.retention', retention),
+    images: choiceOf(check, 'images', images, ['row', 'changed'] as const),
+    onPurge: choiceOf(check, 'onPurge', onPurge, ['keep', 'erase'] as const),
+    isByRow: capture !== undefined && choiceOf(check, 'capture', capture, ['row'] as const) === 'row',
+  });
+}
+
+/** Compiles `changes` of `@Crud`. */
+export function compileChanges(value: unknown, check: OptionCheck): ChangesPlan | null {
+  if (value === false) return null;
+  const given = value === true ? {} : value;
+  if (!isPlain(given)) {
+    check.report(`changes is ${showValue(value)}; use true, or an object such as { retention: '7 days' }.`);
+    return null;
+  }
+  const { retention = USUAL_RETENTION, ...others } = given as Readonly<Record<string, unknown>>;
+  unknownOptions('changes', others, ['retention']).forEach(check.report);
+  return Object.freeze({ retention: retentionOf(check, 'changes.retention', retention) });
+}
+
+function namesOf(check: OptionCheck, option: string, value: unknown): readonly string[] {
+  if (Array.isArray(value))
+    return value.filter((name) => knownAttribute(check, `history.${option}`, String(name)) !== undefined);
+  check.report(`history.${option} is ${showValue(value)}; use an array of attributes.`);
+  return [];
+}
+
+function choiceOf<const C extends string>(
+  { report }: OptionCheck,
+  option: string,
+  value: unknown,
+  choices: readonly [C, ...C[]],
+): C {
+  const chosen = choices.find((each) => each === value);
+  if (chosen !== undefined) return chosen;
+  const known = choices.map((each) => `'${each}'`).join(' or ');
+  report(`history.${option} is ${showValue(value)}; use ${known}.${didYouMean(String(value), choices)}`);
+  return choices[0];
+}
+
+function retentionOf({ report }: OptionCheck, option: string, value: unknown): string {
+  if (typeof value === 'string' && RETENTION.test(value)) return value;
+  report(
+    `${option} is ${showValue(value)}; use a number and hours, days, weeks, months or years, such as '2 years'.`,
+  );
+  return USUAL_RETENTION;
+}
+
+/** The plan of a resource's history; null where it has none. */
+export function historyOf({ features }: Pick<ResourcePlan, 'features'>): HistoryPlan | null {
+  return (features['history'] as HistoryPlan | null | undefined) ?? null;
+}
+
+/** The plan of a resource's feed; null where it has none. */
+export function changesOf({ features }: Pick<ResourcePlan, 'features'>): ChangesPlan | null {
+  return (features['changes'] as ChangesPlan | null | undefined) ?? null;
+}
+
+/** True where the changes of a resource are stored. */
+export function isCaptured(plan: Pick<ResourcePlan, 'features'>): boolean {
+  return historyOf(plan) !== null || changesOf(plan) !== null;
+}
+
+/** Parts of a plan from which its stored attributes follow. */
+type StoredPlan = Pick<ResourcePlan, 'info' | 'features' | 'exposure' | 'access' | 'entityTag'>;
+
+/** The attributes that every stored row has, because its key, or the judgement of it, is made of them. */
+export function judgedAttributes({
+  info,
+  access,
+  entityTag,
+  features,
+}: StoredPlan): readonly AttributeInfo[] {
+  const names = new Set([
+    ...info.primaryKey.map(({ name }) => name),
+    ...(access?.scope.keys() ?? []),
+    ...(info.softDelete ? [info.softDelete.attribute] : []),
+    ...(entityTag ? [entityTag.attribute] : []),
+    ...(historyOf({ features })?.keep ?? []),
+  ]);
+  return [...info.attributes.values()].filter(({ name }) => names.has(name));
+}
+
+/** The attributes whose values are not stored: those of `exclude`, those that no answer shows, and BLOBs. */
+export function excludedAttributes(plan: StoredPlan): readonly AttributeInfo[] {
+  const judged = new Set(judgedAttributes(plan));
+  const { exclude = [] } = historyOf(plan) ?? {};
+  return [...plan.info.attributes.values()].filter(
+    (attribute) =>
+      attribute.type.kind !== 'virtual' &&
+      !judged.has(attribute) &&
+      (exclude.includes(attribute.name) ||
+        plan.exposure.unreadable.has(attribute.name) ||
+        attribute.type.kind === 'blob'),
+  );
+}
+
+/** Problems of capture with other options. */
+export const checkCapture: ResourceCheck = (plan) => {
+  const history = historyOf(plan);
+  if (!isCaptured(plan)) return [];
+  const option = history ? 'history' : 'changes';
+  const judged = new Set(judgedAttributes(plan).map(({ name }) => name));
+  const refused = (history?.exclude ?? []).filter((name) => judged.has(name));
+  return [
+    ...(plan.info.primaryKey.length > 0
+      ? []
+      : [
+          `${option} names changes by the key of their row, and no attributes tell its rows apart; leave it out.`,
+        ]),
+    ...refused.map(
+      (name) =>
+        `history.exclude names '${name}', which the primary key, scope, soft deletion, etag or history.keep needs; take it out.`,
+    ),
+    ...(history?.images === 'changed' && plan.access?.visible && history.keep.length === 0
+      ? [
+          "history.images is 'changed', and visible may read attributes that did not change; name them with history.keep, or use images: 'row'.",
+        ]
+      : []),
+  ];
+};
+
+/** Compiles `history` of `bootstrap`. */
+export const compileActor: OptionCompiler = (value, report): { readonly actor: ActorRule | null } => {
+  if (!isPlain(value)) {
+    report(`history is ${showValue(value)}; use { actor: (request) => … }, or leave it out.`);
+    return { actor: null };
+  }
+  const { actor = null, ...others } = value as Readonly<Record<string, unknown>>;
+  unknownOptions('history', others, ['actor']).forEach(report);
+  if (actor !== null && typeof actor !== 'function')
+    report(`history.actor is ${showValue(actor)}; use a function of the request that returns who sends it.`);
+  return { actor: typeof actor === 'function' ? (actor as ActorRule) : null };
+};

@@ -1,0 +1,236 @@
+/** The tables, functions and triggers that store changes, as SQL for `createAll` and for the command `sql`. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { tableFacts } from '../../describe/table-facts.js';
+import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
+import type { OwnTable } from '../../operation/feature.js';
+import { quoteText } from '../../util/quote-text.js';
+import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
+import { changeTables, sourceOf } from './change-table.js';
+
+/**
+ * The trigger function. Its name has the version of what it stores: triggers of an older version are replaced, and both may be there
+ * while applications of two versions run.
+ */
+export const FUNCTION = 'crud_capture_1';
+
+/** Begin of the names of the triggers. */
+const TRIGGER = 'crud_capture_';
+
+/** Events of the triggers, each with its transition tables. A column may have any name but these. */
+const EVENTS = {
+  insert: 'REFERENCING NEW TABLE AS "crud:new" ',
+  update: 'REFERENCING OLD TABLE AS "crud:old" NEW TABLE AS "crud:new" ',
+  delete: 'REFERENCING OLD TABLE AS "crud:old" ',
+  truncate: '',
+} as const;
+
+/** The triggers that a table needs. */
+export interface TableCapture {
+  /** Quoted. */
+  readonly table: string;
+  readonly isByRow: boolean;
+  /** Arguments of the triggers: the source, and arrays of columns: the key, those left out, and those stored with each change; none of the last stores all. */
+  readonly values: readonly string[];
+}
+
+/** The triggers of the table of a resource. Resources of one table leave out what one of them leaves out. */
+export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): TableCapture {
+  const table = quotedTable(plan.model);
+  const all = plans.filter((each) => isCaptured(each) && quotedTable(each.model) === table);
+  const columns = (attributes: readonly { readonly column: string }[]) =>
+    [...new Set(attributes.map(({ column }) => column))].sort();
+  const isWhole = all.some((each) => historyOf(each)?.images !== 'changed');
+  const isByRow =
+    tableFacts(plan.model)?.kind === 'partitioned table' || all.some((each) => historyOf(each)?.isByRow);
+  return {
+    table,
+    isByRow,
+    values: [
+      sourceOf(plan),
+      arrayText(plan.info.primaryKey.map(({ column }) => column)),
+      arrayText(columns(all.flatMap(excludedAttributes))),
+      isWhole ? '' : arrayText(columns(all.flatMap(judgedAttributes))),
+    ],
+  };
+}
+
+/** As PostgreSQL reads an array of texts. */
+function arrayText(names: readonly string[]): string {
+  return `{${names.map((name) => `"${name.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;
+}
+
+/** The tables and triggers of a resource that stores changes. */
+export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]): OwnTable[] {
+  if (!isCaptured(plan)) return [];
+  const { changes, ticks } = changeTables(plan.model);
+  const { table, isByRow, values } = captureOf(plan, plans);
+  const args = values.map(quoteText).join(', ');
+  const execute = `EXECUTE FUNCTION ${tableBeside(plan.model, FUNCTION)}(${args})`;
+  const failure = `writes of ${plan.name} are answered 503`;
+  return [
+    {
+      name: changes,
+      definition: [
+        tableDefinition(changes),
+        `CREATE INDEX IF NOT EXISTS crud_changes_row ON ${changes} (source, row_id, id DESC)`,
+        `CREATE INDEX IF NOT EXISTS crud_changes_xid ON ${changes} (xid)`,
+        `CREATE TABLE IF NOT EXISTS ${tableBeside(plan.model, 'crud_changes_default')} PARTITION OF ${changes} DEFAULT`,
+        partitionsDefinition(plan),
+        functionDefinition(changes),
+      ],
+      find: {
+        text: `SELECT EXISTS (SELECT FROM pg_proc JOIN pg_class ON pronamespace = relnamespace WHERE pg_class.oid = to_regclass($1) AND proname = $2) AS "exists"`,
+        values: [changes, FUNCTION],
+      },
+      failure,
+    },
+    {
+      name: ticks,
+      definition: [
+        `CREATE TABLE IF NOT EXISTS ${ticks} (
+  n bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  snap pg_snapshot NOT NULL,
+  at timestamptz NOT NULL DEFAULT clock_timestamp()
+)`,
+      ],
+      failure: 'the feed of changes is answered 503',
+    },
+    {
+      name: `${table} (history)`,
+      noun: `are no triggers ${TRIGGER}* of this version on ${table}`,
+      definition: Object.entries(EVENTS).map(([event, tables]) => {
+        const isRow = isByRow && event !== 'truncate';
+        return (
+          `CREATE OR REPLACE TRIGGER ${TRIGGER}${event} AFTER ${event.toUpperCase()} ON ${table}\n  ` +
+          `${isRow ? '' : tables}FOR EACH ${isRow ? 'ROW' : 'STATEMENT'} ${execute}`
+        );
+      }),
+      find: {
+        text:
+          `SELECT count(*) = 4 AS "exists" FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgrelid = to_regclass($1) ` +
+          // 1 and 32 are ROW and TRUNCATE (`pg_trigger.h`).
+          `AND tgparentid = 0 AND proname = $2 AND tgargs = decode($3, 'hex') AND (tgtype & 1 = $4::int OR tgtype & 32 <> 0)`,
+        values: [table, FUNCTION, argumentBytes(values), isByRow ? '1' : '0'],
+      },
+      failure,
+    },
+  ];
+}
+
+/** The arguments as `pg_trigger.tgargs` has them, in hexadecimal. */
+function argumentBytes(values: readonly string[]): string {
+  return Buffer.from(values.map((value) => `${value}\0`).join('')).toString('hex');
+}
+
+/** The identity has no cache: the order of the changes of a row depends on it. */
+function tableDefinition(changes: string): string {
+  return `CREATE TABLE IF NOT EXISTS ${changes} (
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
+  at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  source text COLLATE "C" NOT NULL,
+  row_id text COLLATE "C" NOT NULL,
+  op "char" NOT NULL,
+  old jsonb,
+  new jsonb,
+  left_out text[],
+  context jsonb,
+  db_user name NOT NULL DEFAULT session_user,
+  PRIMARY KEY (at, id)
+) PARTITION BY RANGE (at)`;
+}
+
+/**
+ * A statement that makes the partitions of this month and of three more. Rows that had no place are moved out of the default partition.
+ */
+export function partitionsDefinition({ model }: Pick<ResourcePlan, 'model'>): string {
+  const { changes } = changeTables(model);
+  const rest = tableBeside(model, 'crud_changes_default');
+  const pattern = quoteText(tableBeside(model, 'crud_changes_%s'));
+  return `DO $crud$
+DECLARE
+  month timestamp;
+  part text;
+BEGIN
+  FOR month IN SELECT date_trunc('month', now() AT TIME ZONE 'UTC') + make_interval(months => n) FROM generate_series(0, 3) AS n LOOP
+    part := format(${pattern}, to_char(month, 'YYYY_MM'));
+    CONTINUE WHEN to_regclass(part) IS NOT NULL;
+    LOCK TABLE ${rest} IN SHARE ROW EXCLUSIVE MODE;
+    EXECUTE format('CREATE TABLE %s (LIKE ${changes})', part);
+    EXECUTE format('WITH moved AS (DELETE FROM ${rest} WHERE at >= %L AND at < %L RETURNING *) INSERT INTO %s SELECT * FROM moved',
+      month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC', part);
+    EXECUTE format('ALTER TABLE ${changes} ATTACH PARTITION %s FOR VALUES FROM (%L) TO (%L)',
+      part, month AT TIME ZONE 'UTC', (month + interval '1 month') AT TIME ZONE 'UTC');
+  END LOOP;
+END $crud$`;
+}
+
+/** A row as JSON with its id. Names are qualified: nothing that a user may create comes in their place. */
+function imagesOf(rows: string): string {
+  return (
+    `(SELECT image, CASE WHEN key[2] IS NULL THEN image ->> key[1] ELSE (SELECT pg_catalog.string_agg(pg_catalog.replace(pg_catalog.replace(` +
+    `pg_catalog.replace(pg_catalog.replace(image ->> part, '~', '~0'), '/', '~1'), ',', '~2'), '\\', '~3'), ',') ` +
+    `FROM pg_catalog.unnest(key) AS part) END AS row_id FROM ${rows} AS images)`
+  );
+}
+
+/** Values that are stored of an image. @param other the image of the same row on the other side */
+function storedOf(image: string, other: string): string {
+  return (
+    `CASE WHEN kept IS NULL OR ${other} IS NULL THEN ${image} - excluded ELSE (SELECT pg_catalog.jsonb_object_agg(name, value) ` +
+    `FROM pg_catalog.jsonb_each(${image} - excluded) AS each (name, value) WHERE name = ANY (kept) OR value IS DISTINCT FROM ${other} -> name) END`
+  );
+}
+
+/**
+ * A function that runs as its owner, so that applications need no right to write changes, and with settings of its own, so that texts
+ * are the same whatever those of the writer are. Its search path has no schema in which others may create.
+ */
+function functionDefinition(changes: string): string {
+  const tableOf = (name: string) =>
+    `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows)`;
+  const empty = '(SELECT NULL::jsonb AS image WHERE false)';
+  const insertion = (
+    before: string,
+    after: string,
+  ) => `INSERT INTO %1$I.crud_changes (source, row_id, op, old, new, left_out, context)
+    SELECT TG_ARGV[0], coalesce(o.row_id, n.row_id), CASE WHEN o.image IS NULL THEN 'i' WHEN n.image IS NULL THEN 'd' ELSE 'u' END,
+      ${storedOf('o.image', 'n.image')},
+      ${storedOf('n.image', 'o.image')},
+      CASE WHEN excluded[1] IS NOT NULL THEN nullif(ARRAY(SELECT name FROM pg_catalog.unnest(excluded) AS name
+        WHERE o.image -> name IS DISTINCT FROM n.image -> name), '{}') END, context
+    FROM ${imagesOf(before)} AS o FULL JOIN ${imagesOf(after)} AS n ON o.row_id = n.row_id
+    WHERE o.image IS DISTINCT FROM n.image;`;
+  return `DO $crud$
+BEGIN
+  EXECUTE format($format$
+CREATE OR REPLACE FUNCTION %1$I.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
+SET extra_float_digits = 1 SET bytea_output = 'hex' AS $function$
+#variable_conflict use_variable
+DECLARE
+  key text[] := TG_ARGV[1];
+  excluded text[] := TG_ARGV[2];
+  kept text[] := nullif(TG_ARGV[3], '');
+  context jsonb := nullif(pg_catalog.current_setting('crud.context', true), '');
+BEGIN
+  IF TG_OP = 'TRUNCATE' THEN
+    INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES (TG_ARGV[0], '', 't', context);
+  ELSIF TG_LEVEL = 'ROW' THEN
+    ${insertion(
+      `(SELECT pg_catalog.to_jsonb(OLD.*) AS image WHERE TG_OP <> 'INSERT')`,
+      `(SELECT pg_catalog.to_jsonb(NEW.*) AS image WHERE TG_OP <> 'DELETE')`,
+    )}
+  ELSIF TG_OP = 'INSERT' THEN
+    ${insertion(empty, tableOf('new'))}
+  ELSIF TG_OP = 'UPDATE' THEN
+    ${insertion(tableOf('old'), tableOf('new'))}
+  ELSE
+    ${insertion(tableOf('old'), empty)}
+  END IF;
+  RETURN NULL;
+END $function$;
+REVOKE ALL ON FUNCTION %1$I.${FUNCTION}() FROM PUBLIC;
+$format$, (SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = '${changes}'::regclass));
+END $crud$`;
+}

@@ -1,0 +1,148 @@
+/** Changes of a table, whoever makes them: triggers store each in the transaction of its write. */
+import { expect } from 'chai';
+import { Exclude } from 'class-transformer';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+@Crud({ history: { exclude: ['notes'] } })
+@Table({ tableName: 'lamps', timestamps: false })
+class Lamp extends NumberedRow {
+  @Column({ type: DataType.TEXT, unique: true }) declare name: string | null;
+  @Column({ type: DataType.INTEGER, field: 'o' }) declare watts: number | null;
+  @Column({ type: DataType.TEXT, field: 'crud:old' }) declare old: string | null;
+  @Column(DataType.TEXT) declare notes: string | null;
+  @Exclude()
+  @Column({ type: DataType.TEXT, field: 'n' })
+  declare secret: string | null;
+  @Column(DataType.BLOB) declare image: Buffer | null;
+}
+
+@Crud({ history: true })
+@Table({ tableName: 'bulbs', timestamps: false })
+class Bulb extends Model {
+  @PrimaryKey
+  @Column({
+    type: DataType.INTEGER,
+    references: { model: 'lamps', key: 'id' },
+    onDelete: 'CASCADE',
+    onUpdate: 'CASCADE',
+  })
+  declare lampId: number;
+  @PrimaryKey @Column(DataType.TEXT) declare socket: string;
+  @Column(DataType.TEXT) declare colour: string | null;
+}
+
+@Crud({ history: { images: 'changed' } })
+@Table({ tableName: 'meters', timestamps: false })
+class Meter extends NumberedRow {
+  @Column(DataType.INTEGER) declare low: number | null;
+  @Column(DataType.INTEGER) declare high: number | null;
+}
+
+@Crud({ changes: { retention: '1 day' } })
+@Table({ tableName: 'panels', timestamps: false })
+class Panel extends NumberedRow {
+  @Column(DataType.INTEGER) declare part: number;
+}
+
+/** A stored change. */
+interface Change {
+  readonly source: string;
+  readonly row_id: string;
+  readonly op: string;
+  readonly old: Record<string, unknown> | null;
+  readonly new: Record<string, unknown> | null;
+  readonly left_out: string[] | null;
+}
+
+describe('the capture of changes', () => {
+  const site = serveTestApp(() => ({ models: [Lamp, Bulb, Meter, Panel] }));
+
+  beforeEach(() => emptyTables(site, 'bulbs', 'lamps', 'meters', 'panels', 'crud_changes'));
+
+  const run = (text: string) => site.engine.sequelize.query(text);
+  const changes = () =>
+    site.engine.sequelize.query<Change>(
+      'SELECT source, row_id, op, old, new, left_out FROM crud_changes ORDER BY id',
+      {
+        type: QueryTypes.SELECT,
+        useMaster: true,
+      } as { type: QueryTypes.SELECT },
+    );
+  /** `lamps 1 u`. */
+  const events = async () => (await changes()).map(({ source, row_id: id, op }) => `${source} ${id} ${op}`);
+
+  const LAMP = `INSERT INTO lamps (id, name) VALUES (1, 'a')`;
+  const writes: Readonly<Record<string, readonly [write: string, ...events: string[]]>> = {
+    INSERT: [LAMP, 'lamps 1 i'],
+    UPDATE: [`${LAMP}; UPDATE lamps SET name = 'b'`, 'lamps 1 i', 'lamps 1 u'],
+    'an UPDATE that changes nothing': [`${LAMP}; UPDATE lamps SET name = 'a'`, 'lamps 1 i'],
+    'a primary key that changes': [`${LAMP}; UPDATE lamps SET id = 2`, 'lamps 1 i', 'lamps 1 d', 'lamps 2 i'],
+    DELETE: [`${LAMP}; DELETE FROM lamps`, 'lamps 1 i', 'lamps 1 d'],
+    'ON CONFLICT DO UPDATE': [
+      `${LAMP}; INSERT INTO lamps (id, name) VALUES (1, 'b'), (2, 'c') ON CONFLICT (id) DO UPDATE SET name = excluded.name`,
+      'lamps 1 i',
+      'lamps 1 u',
+      'lamps 2 i',
+    ],
+    'a foreign key that deletes': [
+      `${LAMP}; INSERT INTO bulbs VALUES (1, 'x', 'red'), (1, 'y,/', 'red'); DELETE FROM lamps`,
+      'lamps 1 i',
+      'bulbs 1,x i',
+      'bulbs 1,y~2~1 i',
+      'bulbs 1,x d',
+      'bulbs 1,y~2~1 d',
+      'lamps 1 d',
+    ],
+    'a foreign key that follows': [
+      `${LAMP}; INSERT INTO bulbs VALUES (1, 'x', 'red'); UPDATE lamps SET id = 3`,
+      'lamps 1 i',
+      'bulbs 1,x i',
+      'bulbs 1,x d',
+      'bulbs 3,x i',
+      'lamps 1 d',
+      'lamps 3 i',
+    ],
+    'a savepoint that is rolled back': [
+      `BEGIN; ${LAMP}; SAVEPOINT s; UPDATE lamps SET name = 'b'; ROLLBACK TO s; UPDATE lamps SET name = 'c'; COMMIT`,
+      'lamps 1 i',
+      'lamps 1 u',
+    ],
+    ROLLBACK: [`BEGIN; ${LAMP}; ROLLBACK`],
+    TRUNCATE: [`${LAMP}; TRUNCATE lamps CASCADE`, 'lamps 1 i', 'bulbs  t', 'lamps  t'],
+    changes: ['INSERT INTO panels VALUES (1, 1)', 'panels 1 i'],
+  };
+  for (const [name, [write, ...expected]] of Object.entries(writes)) {
+    it(`stores ${name}`, async () => {
+      await run(write);
+      expect((await events()).sort()).to.deep.equal(expected.sort());
+    });
+  }
+
+  it('stores rows without what is excluded, and names what changed there', async () => {
+    await run(`INSERT INTO lamps VALUES (1, 'a', 2, 'x', 'long', 'hash', 'bytes')`);
+    await run(`UPDATE lamps SET n = 'other', notes = 'longer'`);
+    const row = { id: 1, name: 'a', o: 2, 'crud:old': 'x' };
+    const event = { source: 'lamps', row_id: '1' };
+    expect(await changes()).to.deep.equal([
+      { ...event, op: 'i', old: null, new: row, left_out: ['image', 'n', 'notes'] },
+      { ...event, op: 'u', old: row, new: row, left_out: ['n', 'notes'] },
+    ]);
+  });
+
+  it('stores what has changed alone, where images says so', async () => {
+    await run('INSERT INTO meters VALUES (1, 2, 3); UPDATE meters SET high = 4; DELETE FROM meters');
+    expect((await changes()).map((each) => [each.old, each.new])).to.deep.equal([
+      [null, { id: 1, low: 2, high: 3 }],
+      [
+        { id: 1, high: 3 },
+        { id: 1, high: 4 },
+      ],
+      [{ id: 1, low: 2, high: 4 }, null],
+    ]);
+  });
+});
