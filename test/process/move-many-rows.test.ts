@@ -11,8 +11,9 @@ import { wholeOr } from '../support/short.js';
 import { FixtureProcess } from './fixture-process.js';
 
 const ROWS = wholeOr(150_000, 1_000_000);
-/** Rows of a file. */
+/** Rows of a file. Fewer are longer, so that the file is larger than the memory that it may need. */
 const FILE = wholeOr(30_000, 1_000_000);
+const LONGER = 'x'.repeat(wholeOr(1_500, 0));
 /** Bytes that one of them may need, however many its rows are. */
 const MOST = 30 * 1024 * 1024;
 /** Milliseconds within which a process ends that cuts what it has under way. */
@@ -80,9 +81,10 @@ describe('an import of many rows', () => {
     return sent;
   };
   const rowsFrom = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, at) => `"name, of ${from + at}",1.5,2026-01-01T00:00:00Z\n`).join(
-      '',
-    );
+    Array.from(
+      { length: to - from },
+      (_, at) => `"name, of ${from + at}${LONGER}",1.5,2026-01-01T00:00:00Z\n`,
+    ).join('');
   const stored = async () => {
     const [row] = await execute(
       database.url,

@@ -29,14 +29,16 @@ export function openFile(request: Request, maxBytes: number): FileSource {
   if (requestTimeout > 0) keepReading(request);
   const stream = decompress(request, maxBytes);
   let timer: NodeJS.Timeout | undefined;
+  let isLate = false;
+  /** Ends the wait for the next bytes. */
   let fail: (error: unknown) => void = () => {};
-  const late = new Promise<never>((_resolve, reject) => {
-    fail = reject;
-  });
-  late.catch(() => {});
   const renew = () => {
     clearTimeout(timer);
-    if (requestTimeout > 0) timer = setTimeout(() => fail(tooLate(requestTimeout)), requestTimeout).unref();
+    if (requestTimeout > 0)
+      timer = setTimeout(() => {
+        isLate = true;
+        fail(tooLate(requestTimeout));
+      }, requestTimeout).unref();
   };
   return {
     renew,
@@ -56,9 +58,12 @@ export function openFile(request: Request, maxBytes: number): FileSource {
       // Leaving the loop must not end the connection, on which the answer is sent.
       const pieces = stream.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]();
       for (;;) {
-        const next = await Promise.race([late, pieces.next()]).catch((error) =>
-          Promise.reject(explain(error, request, maxBytes)),
-        );
+        // Each wait has a promise of its own: one for all of them would hold all bytes that have come.
+        const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
+          fail = reject;
+          if (isLate) reject(tooLate(requestTimeout));
+          else pieces.next().then(resolve, reject);
+        }).catch((error) => Promise.reject(explain(error, request, maxBytes)));
         if (next.done) return;
         yield next.value;
       }
