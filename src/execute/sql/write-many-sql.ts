@@ -243,7 +243,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
 
 const NONE_REFUSED = sql`NOT EXISTS (SELECT FROM ${JUDGED} AS ${ANY} WHERE ${ANY}.refused)`;
 
-/** Inserts the new rows whose keys no row has. */
+/** Inserts the new rows whose keys no row has, in the order of these keys, so that two statements never wait for each other. */
 function insertJudged(
   { info, name }: TableSql,
   { columns, stamped }: GivenGroup,
@@ -255,7 +255,7 @@ function insertJudged(
     ...stamped.map(({ attribute }) => nowSql(attribute)),
   ];
   const shown = [...info.address.map(columnName), ...returning.columns];
-  return sql`INSERT INTO ${raw(name)} (${joinSql(target, ', ')}) SELECT ${joinSql(values, ', ')} FROM ${NEW} JOIN ${JUDGED} ON ${NEW}.n = ${JUDGED}.n WHERE found0 IS NULL AND ${NONE_REFUSED} ORDER BY ${NEW}.n RETURNING ${joinSql(shown, ', ')}`;
+  return sql`INSERT INTO ${raw(name)} (${joinSql(target, ', ')}) SELECT ${joinSql(values, ', ')} FROM ${NEW} JOIN ${JUDGED} ON ${NEW}.n = ${JUDGED}.n WHERE found0 IS NULL AND ${NONE_REFUSED} ORDER BY ${joinSql(numbered('k', info.address, JUDGED), ', ')} RETURNING ${joinSql(shown, ', ')}`;
 }
 
 /** The names of the parts of the primary key of a row that was found, without their numbers: an address may be one among some rows only. */

@@ -152,18 +152,17 @@ export function handleMany(
       noteOperation(request, { runner: written ? 'rows' : 'method' });
       if (written) return shape(written, input, format, action);
       const created = isMixed ? ([] as boolean[]) : undefined;
-      const results = await run(action, input, (outcome, { query: { fields } }): unknown => {
-        created?.push(outcome.isNew === true);
+      const results = await run(action, input, (outcome, { query: { fields } }, index): unknown => {
+        if (created) created[index] = outcome.isNew === true;
         if (operation === 'delete') return undefined;
         return answering(request, () =>
           format === 'text' ? outcome.writer(fields)(0) : outcome.values(fields)[0],
         );
       });
       if (!input.inputs.isAtomic) {
-        const entries = shortenedTogether(results).map((each) => {
-          const isNew = each.problem === undefined && created?.shift() === true;
-          return entryOf(each, isNew ? 201 : status, format, action);
-        });
+        const entries = shortenedTogether(results).map((each, index) =>
+          entryOf(each, created?.[index] ? 201 : status, format, action),
+        );
         return draftOf(207, entries, format);
       }
       const items = input.items && results.map(({ item }) => item);

@@ -4,6 +4,7 @@
  */
 import type { Request } from 'express';
 import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../declare/endpoint.js';
+import type { RowKey } from '../../describe/model-info.js';
 import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
@@ -29,7 +30,7 @@ import {
 import { isPromise } from '../../util/promises.js';
 import { withArticle } from '../../util/with-article.js';
 import { type BulkInputs, bulkInputs, maxOf } from './bulk-options.js';
-import { type BulkItem, compileItemParser, type ItemParser } from './parse-item.js';
+import { type BulkItem, compileItemParser, type ItemParser, repeatedKey } from './parse-item.js';
 
 /** Arguments of a request for many records. */
 export interface BulkArguments {
@@ -147,7 +148,11 @@ export async function parseItems(
   const issues: RequestIssue[] = [];
   const budget = new MemberBudget(sentBody(request).length);
   for (const [index, each] of body.entries()) {
-    const parsed = parse(request, { access, absent, index, keys, budget }, each);
+    const repeated = (key: RowKey, before: number) => {
+      if (inputs.isAtomic) issues.push(withinItem(before, repeatedKey(key, index)));
+      return repeatedKey(key, before);
+    };
+    const parsed = parse(request, { access, absent, index, keys, budget, repeated }, each);
     const item = isPromise(parsed) ? await parsed : parsed;
     items.push(item);
     if (!inputs.isAtomic || !(item.problem instanceof InvalidBodyError)) continue;

@@ -11,7 +11,7 @@ import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { ParsedValues, RequestArguments, ValuesParser } from '../../request/parse-request.js';
 import { tryParseId } from '../../request/read-id.js';
 import type { MemberBudget } from '../../schema/json-value.js';
-import { bodyPointer, InvalidBodyError, type RequestIssue } from '../../schema/request-issue.js';
+import { bodyPointer, InvalidBodyError, type RequestIssue, withinItem } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/promises.js';
 import { withArticle } from '../../util/with-article.js';
 import { hidesState } from '../entity-tag.js';
@@ -32,10 +32,12 @@ interface ItemContext {
   readonly absent: Inputs;
   /** From 0. */
   readonly index: number;
-  /** Where the keys of earlier items stand. */
+  /** Places of earlier items, by their keys. */
   readonly keys: Map<string, number>;
   /** That of all items. */
   readonly budget: MemberBudget;
+  /** Makes the issue of an item whose key an earlier one has. @param before place of that one, as `keys` has it */
+  readonly repeated: (key: RowKey, before: number) => RequestIssue;
 }
 
 /** Reads an item. */
@@ -43,21 +45,16 @@ export type ItemParser = (request: Request, context: ItemContext, body: unknown)
 
 const MAX_VERSION = 2_147_483_647;
 
-/**
- * Compiles the reader of items.
- *
- * @param repeated makes the issue of an item whose record is also that of an earlier one
- */
+/** Compiles the reader of items. */
 export function compileItemParser(
   plan: ResourcePlan,
   kind: 'create' | 'update',
   parseValues: ValuesParser,
-  repeated = repeatedKey,
 ): ItemParser {
   const { primaryKey, address } = plan.info;
   const key = kind === 'update' ? address : primaryKey;
   const readHead = kind === 'update' ? compileHead(plan) : null;
-  return (request, { access, absent, index, keys, budget }, body) => {
+  return (request, { access, absent, index, keys, budget, repeated }, body) => {
     const issues: RequestIssue[] = [];
     const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
       body,
@@ -97,9 +94,14 @@ export function compileItemParser(
   };
 }
 
-/** Issue of an item whose record is also that of an earlier item. */
-export function repeatedKey(key: RowKey, before: number, place = 'item'): RequestIssue {
-  const detail = `${keyText(key)} is that of the ${place} ${before}, too; a record may stand in a body once.`;
+/** The issues of two items of a body that are about one record. */
+export function repeatedItems(key: RowKey, first: number, second: number): readonly RequestIssue[] {
+  return [withinItem(first, repeatedKey(key, second)), withinItem(second, repeatedKey(key, first))];
+}
+
+/** Issue of an item whose record is also that of another item. */
+export function repeatedKey(key: RowKey, other: number, place = 'item'): RequestIssue {
+  const detail = `${keyText(key)} is that of the ${place} ${other}, too; a record may stand in a body once.`;
   const [first, ...more] = keyNames(key);
   return {
     pointer: first !== undefined && more.length === 0 ? bodyPointer(first) : '',

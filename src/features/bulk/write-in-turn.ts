@@ -30,7 +30,7 @@ import type { Problem } from '../../respond/problem.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
 import { mostAffected } from './bulk-options.js';
 import type { BulkArguments } from './parse-bulk.js';
-import { type BulkItem, repeatedKey } from './parse-item.js';
+import { type BulkItem, repeatedItems, repeatedKey } from './parse-item.js';
 
 /** Result of a record: the item as it is shown, or the problem that refused it. */
 export type BulkResult<T> =
@@ -45,7 +45,7 @@ export type BulkResult<T> =
 type BulkRunner = <T>(
   action: Action,
   input: BulkArguments,
-  show: (outcome: Outcome, input: RequestArguments) => T,
+  show: (outcome: Outcome, input: RequestArguments, index: number) => T,
 ) => Promise<readonly BulkResult<T>[]>;
 
 /** Writes one record. */
@@ -80,15 +80,15 @@ export function compileBulkRunner(
     const { request, response } = action;
     const { items, inputs, access } = input;
     const targets = items ?? (await findTargets(resource, action, input));
+    const isLocked = items && (operation === 'update' || operation === 'upsert');
     const written =
-      operation === 'upsert' ||
-      (items && operation === 'update' && !(await lockTargets(resource, action, items)))
-        ? new Map<string, number>()
-        : null;
+      isLocked && !(await lockTargets(resource, action, items, keyOf)) ? new Map<string, number>() : null;
+    const order = operation === 'upsert' ? byKey(targets, keyOf) : [...targets.keys()];
     const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
     const run = items ? runSingle : runFound;
     const results: BulkResult<ReturnType<typeof show>>[] = [];
-    for (const [index, { input: wanted, problem, body }] of targets.entries()) {
+    for (const index of order) {
+      const { input: wanted, problem, body } = targets[index] as BulkItem;
       // A row that `q` has found is no item of the body.
       if (items) setCurrentItem(request, index);
       if (isRuled && items) setToldNames(request, access.form, body);
@@ -99,10 +99,15 @@ export function compileBulkRunner(
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
         const outcome = await run(action, wanted);
-        if (written) refuseRepeated(plan.info.address, keyOf(wanted), outcome, index, written);
-        return show(outcome, wanted);
+        const before = written && writtenBefore(plan.info.address, outcome, index, written);
+        if (before === null || before === undefined) return show(outcome, wanted, index);
+        if (unit) throw new InvalidBodyError([repeatedKey(keyOf(wanted), before)]);
+        setCurrentItem(request, null);
+        throw new InvalidBodyError(
+          repeatedItems(keyOf(wanted), Math.min(before, index), Math.max(before, index)),
+        );
       };
-      results.push({ ...(await settle(action, unit, write, wanted !== null)), ...key });
+      results[index] = { ...(await settle(action, unit, write, wanted !== null)), ...key };
     }
     // A commit that is refused does not say because of which.
     setCurrentItem(request, items ? 'unknown' : null);
@@ -155,7 +160,7 @@ function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
       return await run(action, input);
     } catch (error) {
       if (!(error instanceof NotFoundError)) throw error;
-      const filter = byKeys(resource.plan, [input.id]);
+      const filter = byKeys(resource.plan.info.address, [input.id]);
       const left = await contextOf(resource, action).repository.lockKeys(filter, 1);
       if (left.length > 0) throw error;
       return outcomeOf(resource, 'delete', undefined);
@@ -187,38 +192,56 @@ async function findTargets(
  *
  * @returns whether each has a record of its own
  */
-async function lockTargets(resource: Resource, action: Action, items: readonly BulkItem[]): Promise<boolean> {
-  const ids = items.flatMap(({ input }) => (input ? [input.id] : []));
-  if (ids.length < 2) return true;
-  const filter = byKeys(resource.plan, ids);
-  const locked = await contextOf(resource, action).repository.lockKeys(filter, ids.length);
-  return locked.length === ids.length;
+async function lockTargets(
+  resource: Resource,
+  action: Action,
+  items: readonly BulkItem[],
+  keyOf: NonNullable<SingleWork['keyOf']>,
+): Promise<boolean> {
+  const inputs = items.flatMap(({ input }) => input ?? []);
+  const [first] = inputs;
+  if (!first || inputs.length < 2) return true;
+  const filter = byKeys(
+    keyOf(first),
+    inputs.map(({ id }) => id),
+  );
+  const locked = await contextOf(resource, action).repository.lockKeys(filter, inputs.length);
+  return locked.length === inputs.length;
 }
 
-/** Only the database decides which keys are equal: of `citext` and `char`, texts that differ may be. */
-function refuseRepeated(
+/** Places of items by their keys. Two requests that create the same records in one order cannot wait for each other. */
+function byKey(items: readonly BulkItem[], keyOf: NonNullable<SingleWork['keyOf']>): readonly number[] {
+  const texts = items.map(({ input }) => (input ? keyTexts(keyOf(input), input.id).join('\0') : ''));
+  const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
+  return [...items.keys()].sort((one, other) => compare(texts[one] as string, texts[other] as string));
+}
+
+/**
+ * The place of an item before that has written the same record. Only the database decides which keys are equal: of `citext` and `char`,
+ * texts that differ may be.
+ */
+function writtenBefore(
   address: RowKey,
-  key: RowKey,
   outcome: Outcome,
   index: number,
   written: Map<string, number>,
-): void {
+): number | undefined {
   const texts = address.map(({ name }) => outcome.stored(name));
-  if (texts.some((text) => text === null || text === undefined)) return;
+  if (texts.some((text) => text === null || text === undefined)) return undefined;
   const whole = JSON.stringify(texts);
   const before = written.get(whole);
-  if (before !== undefined) throw new InvalidBodyError([repeatedKey(key, before)]);
-  written.set(whole, index);
+  if (before === undefined) written.set(whole, index);
+  return before;
 }
 
-function byKeys({ info }: ResourcePlan, ids: readonly unknown[]): Filter {
-  const { address } = info;
-  const texts = ids.map((id) => {
-    const parts = partsOf(address, id);
-    return address.map(({ type }, index) => encodeParameter(type, parts[index]));
-  });
+function byKeys(key: RowKey, ids: readonly unknown[]): Filter {
   const isWhole = (each: readonly unknown[]) => each.every((text) => typeof text === 'string');
-  return withKeys(address, texts.filter(isWhole) as string[][]);
+  return withKeys(key, ids.map((id) => keyTexts(key, id)).filter(isWhole) as string[][]);
+}
+
+function keyTexts(key: RowKey, id: unknown): readonly unknown[] {
+  const parts = partsOf(key, id);
+  return key.map(({ type }, index) => encodeParameter(type, parts[index]));
 }
 
 /** A key of a record, as a path would give it. */

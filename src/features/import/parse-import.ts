@@ -98,11 +98,10 @@ export function compileRowParser(
   { plan, features, access: evaluateAccess }: ParserSettings,
   mode: ImportMode,
 ): RowParser {
-  const repeated = (key: RowKey, line: number) => repeatedKey(key, line, 'line');
   const parseItem =
     mode === 'upsert'
-      ? compileUpsertItems(compileRecordParser(plan), repeated)
-      : compileItemParser(plan, mode, compileValuesParser(plan, mode), repeated);
+      ? compileUpsertItems(compileRecordParser(plan))
+      : compileItemParser(plan, mode, compileValuesParser(plan, mode));
   const { absentFor } = features[mode];
   const tellsGone = compileTellsGone({ plan, access: evaluateAccess });
   return async (request, rows, { access, inputs: { onConflict } }, report) => {
@@ -114,6 +113,7 @@ export function compileRowParser(
       absent: named ? Object.freeze({ ...usual, ...named }) : usual,
       keys: new Map<string, number>(),
       budget: new MemberBudget(characters),
+      repeated: (key: RowKey, line: number) => repeatedKey(key, line, 'line'),
     };
     const items: ImportItem[] = [];
     for (const { row, line, body, issues } of rows) {

@@ -24,7 +24,7 @@ import {
 } from '../../schema/request-issue.js';
 import { type BulkInputs, bulkInputs, maxOf } from '../bulk/bulk-options.js';
 import { type BulkArguments, checkLength, parseItems } from '../bulk/parse-bulk.js';
-import { type BulkItem, type ItemParser, repeatedKey } from '../bulk/parse-item.js';
+import type { BulkItem, ItemParser } from '../bulk/parse-item.js';
 import {
   ON_CONFLICT,
   ON_CONFLICT_DO,
@@ -139,8 +139,8 @@ function missingPart(name: string): RequestIssue {
 }
 
 /** Parses one of many. Records of one key are found before any SQL, where their keys are written alike. */
-export function compileUpsertItems(parseOne: RecordParser, repeated = repeatedKey): ItemParser {
-  return async (request, { access, absent, index, keys, budget }, body) => {
+export function compileUpsertItems(parseOne: RecordParser): ItemParser {
+  return async (request, { access, absent, index, keys, budget, repeated }, body) => {
     const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
       body,
       input: null,
