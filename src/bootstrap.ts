@@ -22,6 +22,7 @@ import { dispatchBySegment } from './express/routes/segment-dispatch.js';
 import { listenWithClasses } from './express/server/express-server.js';
 import { sealedTagWarnings } from './features/entity-tag.js';
 import { FEATURES, type FeatureOptions } from './features/features.js';
+import type { SharingFeature } from './handle/handled-route.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
 import { healthRouterFor } from './health/health-router.js';
 import { CatalogueGate } from './inspect/catalogue-gate.js';
@@ -270,6 +271,9 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     features,
     application: featureOptions,
   });
+  const shared = (features as readonly Partial<SharingFeature>[]).flatMap(
+    (each) => each.shared?.(resources, featureOptions) ?? [],
+  );
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
   const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, features, indexAdvice, strictTypes });
@@ -278,6 +282,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     rls,
     catalogue,
     resources,
+    shared,
     controllers: handWritten,
     matching,
   });

@@ -27,6 +27,7 @@ export type { AggregateResult, GroupItem } from './features/aggregate/run-aggreg
 export type { ExportFormat, ExportOptions } from './declare/export-options.js';
 export type { ChangesOptions, HistoryOptions } from './declare/history-options.js';
 export type { ActorRule } from './features/capture/capture-options.js';
+export type { FeedOptions } from './features/changes/feed-options.js';
 export type { ImportMode, ImportOptions } from './declare/import-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';

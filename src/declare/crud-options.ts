@@ -188,7 +188,12 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { exclude: ['avatar'], retention: '2 years' }
    */
   history?: boolean | HistoryOptions<Attribute<M>>;
-  /** Stores changes as `history` does, for a feed. Default: none. */
+  /**
+   * Stores changes as `history` does, and answers them at `GET /cities/changes`: in order, without gaps, and judged by the rules of the list.
+   * Default: none.
+   *
+   * @example { retention: '30 days' }
+   */
   changes?: boolean | ChangesOptions;
   /** Counts that clients may choose; `true` is `{}`. Default: pages by number have an exact total, and cursors none. */
   count?: true | CountOptions;

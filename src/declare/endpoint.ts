@@ -62,7 +62,12 @@ export function tableWritesOf(endpoint: Endpoint, isMarked: boolean): readonly T
 }
 
 /** Work that an option of its name makes a route for, each with the rule of `can` that holds where its own is not named. */
-export const OPTION_ROUTES = { aggregate: 'list', export: 'list', import: 'create' } as const;
+export const OPTION_ROUTES = {
+  aggregate: 'list',
+  export: 'list',
+  import: 'create',
+  changes: 'list',
+} as const;
 
 /** Name of such an option, of its route and of its rule. */
 export type OptionRoute = keyof typeof OPTION_ROUTES;
@@ -73,7 +78,7 @@ export const OPTION_ROUTE_NAMES = Object.keys(OPTION_ROUTES) as OptionRoute[];
 /** Work that rules are about. */
 export type RuledWork = Endpoint | OptionRoute;
 
-const READS: readonly RuledWork[] = ['list', 'read', 'aggregate', 'export'];
+const READS: readonly RuledWork[] = ['list', 'read', 'aggregate', 'export', 'changes'];
 
 /** True for work that changes rows, or creates them. */
 export function isWrite(work: RuledWork | null): boolean {
@@ -105,5 +110,6 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   aggregate: ['aggregate'],
   export: ['export'],
   import: ['import'],
+  changes: ['changes'],
   upsert: ['create', 'update'],
 };

@@ -37,8 +37,22 @@ export interface HistoryOptions<Name extends string = string> {
   capture?: 'row';
 }
 
-/** Changes for the feed of a resource. */
+/**
+ * The feed of what has changed, at `GET /cities/changes`.
+ *
+ * @example
+ * ```ts
+ * @Crud({ changes: { retention: '30 days' } })
+ * ```
+ */
 export interface ChangesOptions {
-  /** Age up to which changes can be read, as `retention` of `history`, which counts where both are given. Default: 7 days. */
+  /** Time for which changes can be read, as `retention` of `history`; the shorter one counts. Default: 7 days. */
   retention?: string;
+  /**
+   * Path behind the prefix. Where ids are texts a record could have the id `changes`, so that another path has to be chosen. Default:
+   * `/changes`.
+   *
+   * @example '/_changes'
+   */
+  path?: string;
 }

@@ -4,6 +4,8 @@ import { aggregate } from './aggregate/aggregate.js';
 import { bulk } from './bulk/bulk.js';
 import { capture } from './capture/capture.js';
 import type { HistoryOption } from './capture/capture-options.js';
+import { changes } from './changes/changes.js';
+import type { FeedOption } from './changes/feed-options.js';
 import { exported } from './export/export.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
@@ -31,7 +33,8 @@ export const FEATURES: readonly FeatureFactory[] = [
   upsert,
   fileImport,
   capture,
+  changes,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */
-export interface FeatureOptions extends IdempotencyOption, HistoryOption {}
+export interface FeatureOptions extends IdempotencyOption, HistoryOption, FeedOption {}

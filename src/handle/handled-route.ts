@@ -1,8 +1,10 @@
 /** Routes that features answer: they stand beside the methods of a controller, and join the route of one where both have its path. */
+import type { RequestHandler, Router } from 'express';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
+import type { FeatureFactory } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestParser } from '../request/parse-request.js';
 import type { PathSettings, RouteDecisions } from './decide-route.js';
@@ -42,4 +44,21 @@ export interface HandledRoute extends RouteSpec {
   problems?(resource: Resource, settings: PathSettings): readonly string[];
   /** End of the message where a hand-written route is in its way. */
   mend?(name: string): string;
+}
+
+/** A route that is of several resources, `GET` at a path of its own. */
+export interface SharedRoute {
+  /** Under the prefix of all routes. */
+  readonly path: string;
+  /** @param router with the routes of all resources */
+  handler(router: Router): RequestHandler;
+}
+
+/** A feature with such routes. */
+export interface SharingFeature extends FeatureFactory {
+  /** @param application options of `bootstrap` that features have compiled, by name @throws ConfigError */
+  shared(
+    resources: readonly Resource[],
+    application: Readonly<Record<string, unknown>>,
+  ): readonly SharedRoute[];
 }

@@ -13,6 +13,7 @@ import {
 } from '../diagnostics/channels.js';
 import { knownManager, type PoolUsage, poolsOf, statementRunner } from '../postgres/index.js';
 import { describePath } from '../request/request-log.js';
+import { GAUGES } from '../util/gauges.js';
 import { nullIfMissing } from '../util/optional-package.js';
 
 /** Seconds: the boundaries that the conventions recommend for requests, and for statements. */
@@ -153,6 +154,14 @@ function register({
     'Statements and transactions that wait for a connection.',
     (gauge, pool, { waiting }) => gauge.inc(pool, waiting),
   );
+  for (const { name, help, read } of GAUGES)
+    new Gauge({
+      name,
+      help,
+      collect() {
+        this.set(read());
+      },
+    });
   const operations = new WeakMap<IncomingMessage, OperationMessage>();
   operationChannel.start.subscribe((message) => {
     const operation = message as OperationMessage;

@@ -101,6 +101,15 @@ const RESPONSES: Readonly<Record<ProblemStatus, ProblemResponse>> = {
     issue('Another record has the same name.', { pointer: '/name' }, 'unique'),
     { 'Retry-After': { ...RETRY_AFTER, required: false } },
   ),
+  410: problem(
+    'Gone',
+    'The cursor of a feed goes on no more: its events are gone, or it is of other resources, another `q` or other rights.',
+    issue(
+      'The cursor goes on no more. Take a new one with after=now.',
+      { parameter: 'after' },
+      'changes.expired',
+    ),
+  ),
   412: problem(
     'PreconditionFailed',
     'The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to ' +

@@ -9,6 +9,7 @@ export type ProblemStatus =
   | 405
   | 408
   | 409
+  | 410
   | 412
   | 413
   | 415

@@ -63,6 +63,7 @@ export {
   type RequestSettings,
   runInSession,
   runOnSequelize,
+  runOutside,
   runWithSettings,
   type SessionScope,
   settingsOf,

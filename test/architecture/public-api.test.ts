@@ -102,6 +102,7 @@ describe('the public API', () => {
       'EngineParts',
       'ExportFormat',
       'ExportOptions',
+      'FeedOptions',
       'FieldRules',
       'Filter',
       'FilterAllow',

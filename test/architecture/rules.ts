@@ -55,6 +55,7 @@ export const LAYERS = [
   'health',
   'openapi',
   'features/sub-resources',
+  'features/changes',
   'features/bulk',
   'features/upsert',
   'features/aggregate/handle-aggregate.ts',

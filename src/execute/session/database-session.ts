@@ -322,3 +322,8 @@ function lateWrite(cause: unknown): Error {
 export const SNAPSHOT: TransactionOptions = Object.freeze({
   isolationLevel: Transaction.ISOLATION_LEVELS.REPEATABLE_READ,
 });
+
+/** A snapshot for each statement, whatever the database has for its default. */
+export const STATEMENT_SNAPSHOTS: TransactionOptions = Object.freeze({
+  isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED,
+});

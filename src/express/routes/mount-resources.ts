@@ -7,7 +7,7 @@ import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { warnOfInternals } from '../../execute/customization/internals-trial.js';
 import { type FollowedModels, followModels } from '../../execute/records/run-records.js';
 import type { PathSettings } from '../../handle/decide-route.js';
-import type { HandledRoute } from '../../handle/handled-route.js';
+import type { HandledRoute, SharedRoute } from '../../handle/handled-route.js';
 import type { CatalogueGate } from '../../inspect/catalogue-gate.js';
 import { setWarningLogger } from '../../postgres/index.js';
 import { exceptionHandler } from '../../respond/exception-handler.js';
@@ -34,6 +34,8 @@ import { registerPlainController, registerResourceController } from './resource-
 
 interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fastPath' | 'logger'> {
   readonly resources: readonly Resource[];
+  /** Routes that are of several of them. Default: none. */
+  readonly shared?: readonly SharedRoute[];
   /** Hand-written controllers of the user's. */
   readonly controllers: readonly Class[];
   readonly access: SharedAccess;
@@ -61,7 +63,7 @@ export interface MountedRouter {
  * @throws ConfigError when a resource would have two routes for the same method and path
  */
 export function mountResources(plan: MountPlan): MountedRouter {
-  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls } = plan;
+  const { resources, controllers, routing, fastPath, logger, access, catalogue, rls, shared = [] } = plan;
   const matching = plan.matching ?? LOOSE;
   const served = new Map<object, Resource>(resources.map((resource) => [resource.plan.model, resource]));
   const router = express.Router(matching);
@@ -113,10 +115,16 @@ export function mountResources(plan: MountPlan): MountedRouter {
   const { first, closed, problems } = compareOwnRoutes(own, resourceRoutes(routes), matching);
   throwProblems([...problems, ...guardedPublicProblems(resources, controllers)]);
   putFirst(router, first);
+  for (const { path, handler } of shared) router.get(path, handler(router));
   const narrow = routes.flatMap(({ registered }) => narrowPaths(registered.routes, matching));
   closePaths(
     router,
-    [...closed, ...narrow, ...routes.flatMap(({ registered }) => registered.routes)],
+    [
+      ...closed,
+      ...narrow,
+      ...shared.map(({ path }) => ({ verb: 'get' as const, path })),
+      ...routes.flatMap(({ registered }) => registered.routes),
+    ],
     matching,
   );
   router.use(stopAfterAnswer, exceptionHandler(logger));

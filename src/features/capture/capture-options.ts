@@ -43,12 +43,18 @@ export interface HistoryPlan extends Required<Omit<HistoryOptions, 'capture' | '
 export interface ChangesPlan {
   /** An interval of PostgreSQL. */
   readonly retention: string;
+  /** The last segment of the feed's path. */
+  readonly word: string;
+  /** True where the application has chosen it. */
+  readonly isWordNamed: boolean;
 }
 
 /** Names of the members of `history`. */
 const NAMES = ['exclude', 'keep', 'retention', 'images', 'onPurge', 'capture'];
 
 const RETENTION = /^[1-9]\d{0,5} (?:hour|day|week|month|year)s?$/;
+
+const PATH = /^\/[\w-]+$/;
 
 /** Retention of changes that only a feed needs. */
 const USUAL_RETENTION = '7 days';
@@ -83,9 +89,17 @@ export function compileChanges(value: unknown, check: OptionCheck): ChangesPlan 
     check.report(`changes is ${showValue(value)}; use true, or an object such as { retention: '7 days' }.`);
     return null;
   }
-  const { retention = USUAL_RETENTION, ...others } = given as Readonly<Record<string, unknown>>;
-  unknownOptions('changes', others, ['retention']).forEach(check.report);
-  return Object.freeze({ retention: retentionOf(check, 'changes.retention', retention) });
+  const { retention = USUAL_RETENTION, path, ...others } = given as Readonly<Record<string, unknown>>;
+  unknownOptions('changes', others, ['retention', 'path']).forEach(check.report);
+  if (path !== undefined && !(typeof path === 'string' && PATH.test(path)))
+    check.report(
+      `changes.path is ${showValue(path)}; use one segment of letters, digits, '-' and '_', such as '/_changes'.`,
+    );
+  return Object.freeze({
+    retention: retentionOf(check, 'changes.retention', retention),
+    word: String(path ?? '/changes').slice(1),
+    isWordNamed: path !== undefined,
+  });
 }
 
 function namesOf(check: OptionCheck, option: string, value: unknown): readonly string[] {
@@ -124,6 +138,11 @@ export function historyOf({ features }: Pick<ResourcePlan, 'features'>): History
 /** The plan of a resource's feed; null where it has none. */
 export function changesOf({ features }: Pick<ResourcePlan, 'features'>): ChangesPlan | null {
   return (features['changes'] as ChangesPlan | null | undefined) ?? null;
+}
+
+/** The path of a resource's feed. */
+export function changesPath({ prefix, features }: Pick<ResourcePlan, 'prefix' | 'features'>): string {
+  return `${prefix}/${changesOf({ features })?.word ?? ''}`;
 }
 
 /** True where the changes of a resource are stored. */

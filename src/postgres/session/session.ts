@@ -1,5 +1,5 @@
 /** The running code: its database session, and the settings of its request, which row security reads. */
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 
 /** A session, as far as queries that want to join it are concerned. */
@@ -80,6 +80,13 @@ export function runWithSettings<T>(settings: RequestSettings | null, work: () =>
 /** Runs work without any, which costs nothing where there are none. */
 export function withoutSettings<T>(work: () => T): T {
   return requests.getStore() ? requests.run(null, work) : work();
+}
+
+const OUTSIDE = new AsyncResource('crud-controllers:outside');
+
+/** Runs work of the process itself, which is part of no request, whoever has begun it. */
+export function runOutside<T>(work: () => T): T {
+  return OUTSIDE.runInAsyncScope(work);
 }
 
 /** The settings of the request that the running code is part of. */

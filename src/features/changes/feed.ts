@@ -1,0 +1,343 @@
+/**
+ * The feed of a database in one process: one loop makes ticks, or finds them, and hands the events of each to all that wait for them. A
+ * subscriber is a place; nothing is queued for it.
+ */
+import { raw, sql } from '../../execute/sql/sql-fragment.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { runOutside } from '../../postgres/index.js';
+import { describeError } from '../../util/describe-error.js';
+import type { Logger } from '../../util/logger.js';
+import { groupBy } from '../../util/memo.js';
+import { sourceOf } from '../capture/change-table.js';
+import { type Condition, feedName, type Judged, judge, MOST, type PlacedEvent } from './judge.js';
+import { behind, type Place } from './place.js';
+import type { TickSignal } from './tick-signal.js';
+import type { Tick, Ticks } from './ticks.js';
+
+/** Conditions that differ, at once. Each is a statement for a tick that has events of its resource. */
+const MOST_CONDITIONS = 100;
+
+/** Ticks that a page of somebody far behind spans. Fewer are tried where too much has changed in them. */
+const SPANS = [Number.POSITIVE_INFINITY, 64, 8, 1];
+
+/** Events that a subscriber gets together. */
+export interface Batch {
+  readonly events: readonly PlacedEvent[];
+  /** Behind them. */
+  readonly place: Place;
+  /** The window that they are from. */
+  readonly within: Place;
+}
+
+/** A part of the events behind a place. */
+export interface FeedPage extends Batch {
+  /** True where nothing is behind it. */
+  readonly isLast: boolean;
+}
+
+/** Readers with the same conditions, who get the same events. */
+export interface Audience {
+  readonly key: string;
+  readonly conditions: readonly Condition[];
+}
+
+/** Somebody who waits for events. */
+export interface Subscriber {
+  readonly audience: Audience;
+  readonly place: Place;
+  /** True where it takes no events now: it reads what it has missed, or its client has to read first. */
+  readonly isBusy: boolean;
+  /** Takes the events between its place and another one. @param shared what others of its audience have made of them */
+  take(batch: Batch, shared: Map<string, string>): void;
+  /** Called when it has missed some. */
+  catchUp(): void;
+  /** Called with each turn of the loop. @param now milliseconds */
+  turn(now: number): void;
+  /** Ends it: its place is there no more. */
+  expire(): void;
+}
+
+/** The feeds of the process, for metrics. */
+export const FEEDS = new Set<Feed>();
+
+/** Options of a feed. */
+interface FeedOptions {
+  /** Milliseconds between two ticks. */
+  readonly tick: number;
+  readonly maxStreams: number;
+  readonly logger: Logger;
+  /** Signals of other processes; null where there are none. */
+  readonly signal: TickSignal | null;
+}
+
+/** The feed of the resources whose events are in one table. */
+export class Feed {
+  readonly subscribers = new Set<Subscriber>();
+  readonly #ticks: Ticks;
+  readonly #options: FeedOptions;
+  #latest: Tick | null = null;
+  /** When the loop, or a request, has last found that nothing is missing; milliseconds. */
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** When another process was last known to do so. */
+  #ledAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<Tick> | null = null;
+  /** The tick whose events all subscribers have got that are not busy. */
+  #delivered: Tick | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #isTurning = false;
+  #hasFailed = false;
+  /** The end of the last statement: there is one at a time. */
+  #reading: Promise<unknown> = Promise.resolve();
+
+  constructor(ticks: Ticks, options: FeedOptions) {
+    this.#ticks = ticks;
+    this.#options = options;
+  }
+
+  /** Milliseconds since the last moment whose events are known. */
+  get lag(): number {
+    return performance.now() - Math.max(this.#checkedAt, this.#ledAt);
+  }
+
+  /** A tick that has seen all that had committed a moment ago: as long ago as the option `tick` says, at most. */
+  async now(): Promise<Tick> {
+    const { tick } = this.#options;
+    return this.#latest && performance.now() - this.#checkedAt < tick ? this.#latest : this.#check();
+  }
+
+  /** The place before all events that are there. */
+  async start(): Promise<Place> {
+    const latest = await this.now();
+    return behind((await this.#ticks.oldest()) ?? latest);
+  }
+
+  /** Runs statements when those before have ended, so that a feed never has more than one connection. */
+  alone<T>(work: (ticks: Ticks) => Promise<T>): Promise<T> {
+    const run = () => runOutside(() => work(this.#ticks));
+    const result = this.#reading.then(run, run);
+    this.#reading = result;
+    result.catch(() => {});
+    return result;
+  }
+
+  /** Reads the events behind a place. */
+  async read({ conditions }: Audience, place: Place, size: number): Promise<FeedPage> {
+    const latest = await this.now();
+    if (place.from.n !== place.to.n) return this.#readWindow(conditions, place, size, latest, true);
+    if (place.to.n >= latest.n) return { events: [], place, within: place, isLast: true };
+    for (const span of SPANS) {
+      const far = span === Number.POSITIVE_INFINITY || latest.n - place.to.n <= span;
+      const to = far ? latest : await this.alone((ticks) => ticks.behind(place.to, span));
+      const window = { from: place.to, to: to ?? latest, after: 0n };
+      const page = await this.#readWindow(conditions, window, size, latest, span === 1);
+      if (page) return page;
+    }
+    throw new Error('A tick has no end.');
+  }
+
+  async #readWindow(
+    conditions: readonly Condition[],
+    window: Place,
+    size: number,
+    latest: Tick,
+    mayReset: true,
+  ): Promise<FeedPage>;
+  async #readWindow(
+    conditions: readonly Condition[],
+    window: Place,
+    size: number,
+    latest: Tick,
+    mayReset: boolean,
+  ): Promise<FeedPage | null>;
+  async #readWindow(
+    conditions: readonly Condition[],
+    window: Place,
+    size: number,
+    latest: Tick,
+    mayReset: boolean,
+  ): Promise<FeedPage | null> {
+    const looked = Math.max(size, 100);
+    const judged: Judged[] = [];
+    for (const condition of conditions) {
+      const found = await this.alone((ticks) => judge(condition, ticks, window, looked));
+      if (found.isReset && !mayReset) return null;
+      judged.push(found.isReset ? resetOf(condition) : found);
+    }
+    const ends = judged.flatMap(({ last }) => last ?? []);
+    const end = ends.length === 0 ? null : ends.reduce((first, each) => (each < first ? each : first));
+    const all = merge(judged.filter(({ isReset }) => !isReset)).filter(
+      ({ place }) => end === null || place <= end,
+    );
+    const some = all.slice(0, size);
+    const last = some.length < all.length ? (some.at(-1)?.place ?? null) : end;
+    const place = last === null ? behind(window.to) : { ...window, after: last };
+    const resets = window.after === 0n ? judged.filter(({ isReset }) => isReset) : [];
+    const events = [...resets.flatMap((each) => each.events), ...some];
+    return { events, place, within: window, isLast: last === null && window.to.n >= latest.n };
+  }
+
+  /** @throws RefusedRequestError 503 where there are too many */
+  check({ conditions }: Audience): void {
+    const { maxStreams } = this.#options;
+    if (this.subscribers.size >= maxStreams) throw busy('Too many streams are open.');
+    const keys = new Set(
+      [...this.subscribers].flatMap(({ audience }) => audience.conditions.map(({ key }) => key)),
+    );
+    for (const { key } of conditions) keys.add(key);
+    if (keys.size > MOST_CONDITIONS) throw busy('Too many streams with other conditions are open.');
+  }
+
+  /** Adds a subscriber. */
+  join(subscriber: Subscriber): void {
+    this.subscribers.add(subscriber);
+    FEEDS.add(this);
+    if (this.#timer) return;
+    this.#delivered = null;
+    this.#options.signal?.listen(() => void this.#turn());
+    this.#wait();
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.subscribers.delete(subscriber);
+    if (this.subscribers.size > 0 || !this.#timer) return;
+    clearTimeout(this.#timer);
+    this.#timer = null;
+    FEEDS.delete(this);
+    this.#options.signal?.leave();
+  }
+
+  #wait(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = runOutside(() => setTimeout(() => void this.#turn(), this.#options.tick));
+  }
+
+  #check(): Promise<Tick> {
+    this.#checking ??= this.#beat().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  async #beat(): Promise<Tick> {
+    const begun = performance.now();
+    const known = this.#latest;
+    const { latest, isLost } = await this.alone((ticks) => ticks.beat(known));
+    if (isLost) {
+      this.#delivered = null;
+      for (const subscriber of [...this.subscribers]) subscriber.expire();
+    }
+    this.#latest = latest;
+    this.#checkedAt = begun;
+    return latest;
+  }
+
+  /** A turn of the loop. Never rejects. */
+  async #turn(): Promise<void> {
+    if (this.#isTurning) return;
+    this.#isTurning = true;
+    const { signal, logger } = this.#options;
+    const now = performance.now();
+    for (const subscriber of [...this.subscribers]) subscriber.turn(now);
+    try {
+      if (signal?.isLed !== true || signal.n > (this.#latest?.n ?? 0)) {
+        const latest = await this.#check();
+        signal?.publish(latest.n);
+        await this.#deliver(latest);
+      } else this.#ledAt = now;
+      this.#hasFailed = false;
+    } catch (error) {
+      // The readers keep their places, and the next turn goes on.
+      if (!this.#hasFailed) logger.error('The feed of changes waits for the database', describeError(error));
+      this.#hasFailed = true;
+    }
+    this.#isTurning = false;
+    if (this.#timer) this.#wait();
+  }
+
+  /** Hands on what has happened since the last delivery. */
+  async #deliver(to: Tick): Promise<void> {
+    const from = this.#delivered ?? to;
+    if (to.n > from.n) {
+      const window = { from, to, after: 0n };
+      const judged = await this.#judgeAll(window);
+      const shared = new Map<string, string>();
+      const batches = new Map<string, Batch>();
+      for (const subscriber of [...this.subscribers]) {
+        const { audience, isBusy, place } = subscriber;
+        if (isBusy || !isBehind(place, from)) continue;
+        const { key, conditions } = audience;
+        const missing = conditions.some((each) => !judged.has(each.key));
+        // One that came meanwhile.
+        if (missing) continue;
+        const batch = batches.get(key) ?? {
+          events: merge(conditions.map((each) => judged.get(each.key) as Judged)),
+          place: behind(to),
+          within: window,
+        };
+        batches.set(key, batch);
+        subscriber.take(batch, shared);
+      }
+    }
+    this.#delivered = to;
+    for (const subscriber of [...this.subscribers])
+      if (!subscriber.isBusy && subscriber.place.to.n < to.n) subscriber.catchUp();
+  }
+
+  /** Judges the events of a window for all subscribers, each condition once. */
+  async #judgeAll(window: Place): Promise<ReadonlyMap<string, Judged>> {
+    const conditions = new Map(
+      [...this.subscribers].flatMap(({ audience }) =>
+        audience.conditions.map((each) => [each.key, each] as const),
+      ),
+    );
+    const judged = new Map<string, Judged>();
+    if (conditions.size === 0) return judged;
+    const counts = await this.alone((ticks) => countSources(ticks, window));
+    for (const [source, own] of groupBy(conditions.values(), ({ resource }) => sourceOf(resource.plan))) {
+      const count = counts.get(source) ?? 0;
+      for (const condition of own) {
+        const found =
+          count === 0 || count > MOST
+            ? null
+            : await this.alone((ticks) => judge(condition, ticks, window, MOST + 1));
+        judged.set(condition.key, found ?? (count === 0 ? NONE : resetOf(condition)));
+      }
+    }
+    return judged;
+  }
+}
+
+const NONE: Judged = Object.freeze({ events: Object.freeze([]), last: null, isReset: false });
+
+/** Rows of each source in a window. */
+async function countSources(ticks: Ticks, { from, to }: Place): Promise<ReadonlyMap<string, number>> {
+  const events = ticks.between(from, to, raw('c.source'), raw("c.op <> 'e'"));
+  const statement = sql`SELECT c.source AS c0, count(*)::text AS c1 FROM (${events}) AS c GROUP BY 1 UNION ALL SELECT '', '1' WHERE ${ticks.has(to)}`;
+  const isWhole = (rows: readonly (readonly (string | null)[])[]) => rows.some(([source]) => source === '');
+  const rows = await ticks.read(statement);
+  // A replica answers from its own time.
+  const found = isWhole(rows) ? rows : await ticks.readNow(statement);
+  return new Map(found.map(([source, count]) => [String(source), Number(count)]));
+}
+
+/** More has changed than is told of one by one. */
+function resetOf({ resource }: Condition): Judged {
+  const event = { op: 'reset', at: new Date().toISOString(), request_id: null } as const;
+  return { events: [{ place: 0n, resource: feedName(resource.plan), event }], last: null, isReset: true };
+}
+
+function merge(judged: readonly Judged[]): readonly PlacedEvent[] {
+  const [only] = judged;
+  if (only && judged.length === 1) return only.events;
+  return judged
+    .flatMap(({ events }) => events)
+    .sort((first, second) => (first.place < second.place ? -1 : first.place > second.place ? 1 : 0));
+}
+
+function isBehind({ from, to }: Place, tick: Tick): boolean {
+  return from.n === to.n && to.n === tick.n;
+}
+
+function busy(detail: string): RefusedRequestError {
+  return new RefusedRequestError(503, `${detail} Try again.`, { 'Retry-After': '5' });
+}

@@ -1,0 +1,174 @@
+/** Judges events: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { idTextOf } from '../../execute/sql/encode-parameter.js';
+import { columnsOf, compilePredicate } from '../../execute/sql/predicate-sql.js';
+import {
+  identifier,
+  joinSql,
+  quotedTable,
+  raw,
+  type SqlFragment,
+  sql,
+} from '../../execute/sql/sql-fragment.js';
+import type { Slots } from '../../execute/sql/statement.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { AccessForm } from '../../operation/access.js';
+import { type RequestSettings, runWithSettings } from '../../postgres/index.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { sourceOf } from '../capture/change-table.js';
+import type { Texts, Tick, Ticks } from './ticks.js';
+
+/** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
+export const MOST = 10_000;
+
+/** An event, as clients get it. It has no values, so that there is nothing to mask. */
+export interface ChangeEvent {
+  readonly op: 'create' | 'update' | 'delete' | 'reset';
+  /** Left out of a reset, which is about all records. */
+  readonly id?: string;
+  readonly at: string;
+  readonly version?: number;
+  /** The attributes that an update has changed, of those that may be read. */
+  readonly changed?: readonly string[];
+  /** Null for a writer that is not this library. */
+  readonly request_id: string | null;
+}
+
+/** An event with its place among those of a tick. */
+export interface PlacedEvent {
+  /** Ascending. */
+  readonly place: bigint;
+  readonly resource: string;
+  readonly event: ChangeEvent;
+}
+
+/** Events that a subscriber may see: of one resource, with its conditions and its mask. */
+export interface Condition {
+  /** The same for conditions that judge alike, and for no others. */
+  readonly key: string;
+  readonly resource: Resource;
+  readonly where: Predicate | null;
+  readonly slots: Slots;
+  readonly form: AccessForm;
+  /** Of row security, for conditions over other tables. */
+  readonly settings: RequestSettings | null;
+}
+
+/** Events of a window that were judged. */
+export interface Judged {
+  readonly events: readonly PlacedEvent[];
+  /** The last one that was looked at; null where none is behind it. */
+  readonly last: bigint | null;
+  /** True where more have changed than are told of one by one. */
+  readonly isReset: boolean;
+}
+
+/** A part of the feed: what one tick does not see and another one does, behind an event. */
+export interface Window {
+  readonly from: Tick;
+  readonly to: Tick;
+  readonly after: bigint;
+}
+
+/** A replica that has not replayed a tick yet. */
+export class LateReplica extends Error {
+  override readonly name = 'LateReplica';
+}
+
+/** The name of a resource in a feed. */
+export function feedName({ prefix }: Pick<ResourcePlan, 'prefix'>): string {
+  return prefix.slice(1);
+}
+
+/**
+ * Judges the events of a window.
+ *
+ * @param size how many are looked at
+ */
+export async function judge(
+  condition: Condition,
+  ticks: Ticks,
+  window: Window,
+  size: number,
+): Promise<Judged> {
+  const { resource, slots, settings } = condition;
+  const statement = compileJudgement(condition, ticks, window, size);
+  const read = () => ticks.read(statement, slots);
+  const run = (work: typeof read) => (settings ? runWithSettings(settings, work) : work());
+  let [row = []] = await run(read);
+  // A replica answers from its own time.
+  if (row[3] !== 'true') [row = []] = await run(() => ticks.readNow(statement, slots));
+  if (row[3] !== 'true') throw new LateReplica(`The tick ${window.to.n} is gone.`);
+  const [total, looked, last, , found] = row;
+  const rows = JSON.parse(found ?? '[]') as EventRow[];
+  return {
+    isReset: Number(total) > MOST,
+    last: Number(looked) < size ? null : BigInt(last ?? 0),
+    events: rows.flatMap((each) => eventOf(resource, condition.form, each)),
+  };
+}
+
+/** Id, kind, time, ids before and after where they are seen, changed columns, version, request id. */
+type EventRow = readonly [
+  place: string,
+  kind: string,
+  at: string,
+  before: Texts | null,
+  after: Texts | null,
+  changed: readonly string[],
+  version: string | null,
+  requestId: string | null,
+];
+
+const COLUMNS = raw('c.id, c.op, c.at, c.old, c.new, c.left_out, c.context');
+/** A name that no model has. */
+const EVENT = raw(identifier('.event'));
+
+function compileJudgement(
+  { resource: { plan }, where }: Condition,
+  ticks: Ticks,
+  { from, to, after }: Window,
+  size: number,
+): SqlFragment {
+  const { info, model } = plan;
+  const column = columnsOf(info, info.name);
+  const address = info.address.map(({ name }) => sql`${column(name)}::text`);
+  const condition = where ? sql` AND (${compilePredicate(where, column)})` : raw('');
+  const image = (name: 'old' | 'new') =>
+    sql`LEFT JOIN LATERAL (SELECT json_build_array(${joinSql(address, ', ')}) AS id FROM jsonb_populate_record(NULL::${raw(quotedTable(model))}, ${EVENT}.${raw(name)}) AS ${raw(identifier(info.name))} WHERE ${EVENT}.${raw(name)} IS NOT NULL${condition}) AS ${raw(identifier(`.${name}`))} ON true`;
+  const version =
+    plan.entityTag?.kind === 'version' ? info.attributes.get(plan.entityTag.attribute) : undefined;
+  const counted = version ? sql`${EVENT}.new ->> ${version.column}` : raw('NULL');
+  const changed = sql`ARRAY(SELECT k.key FROM jsonb_each(${EVENT}.new) AS k WHERE ${EVENT}.old -> k.key IS DISTINCT FROM k.value) || coalesce(${EVENT}.left_out, '{}')`;
+  const time = sql`to_char(${EVENT}.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
+  const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e'`;
+  const events = sql`SELECT * FROM (${ticks.between(from, to, COLUMNS, own)}) AS c LIMIT ${raw(String(MOST + 1))}`;
+  const page = sql`SELECT * FROM found WHERE id > ${String(after)}::int8 ORDER BY id LIMIT ${raw(String(size))}`;
+  const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op = 't' OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
+  return sql`WITH found AS (${events}), page AS (${page}) SELECT (SELECT count(*) FROM found)::text AS c0, (SELECT count(*) FROM page)::text AS c1, (SELECT max(id) FROM page)::text AS c2, ${ticks.has(to)}::text AS c3, (${seen})::text AS c4`;
+}
+
+/** None for an update of which the request may read nothing. */
+function eventOf(
+  { plan, readable }: Resource,
+  { unreadable }: AccessForm,
+  [place, kind, at, before, after, columns, version, request_id]: EventRow,
+): PlacedEvent[] {
+  const resource = feedName(plan);
+  const placed = (event: ChangeEvent): PlacedEvent[] => [{ place: BigInt(place), resource, event }];
+  if (kind === 't') return placed({ op: 'reset', at, request_id });
+  const id = idTextOf(plan.info.address, (_part, index) => (after ?? before)?.[index]);
+  if (id === undefined) return [];
+  const isShown = (name: string) => readable.includes(name) && !unreadable.has(name);
+  const counted =
+    version !== null && plan.entityTag && isShown(plan.entityTag.attribute)
+      ? { version: Number(version) }
+      : {};
+  if (!after) return placed({ op: 'delete', id, at, request_id });
+  if (!before) return placed({ op: 'create', id, at, ...counted, request_id });
+  const changed = [...plan.info.attributes.values()].flatMap(({ name, column }) =>
+    columns.includes(column) && isShown(name) ? name : [],
+  );
+  return changed.length === 0 ? [] : placed({ op: 'update', id, at, ...counted, changed, request_id });
+}

@@ -1,0 +1,83 @@
+/** Places in a feed: what a client has got so far. Cursors hold them. */
+import { hash } from 'node:crypto';
+import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
+import { type CursorCodec, type CursorScope, InvalidCursorError } from '../../request/query/cursor-codec.js';
+import { InvalidRequestError } from '../../schema/request-issue.js';
+import type { Window } from './judge.js';
+import type { Tick, Ticks } from './ticks.js';
+
+/** A place: behind an event of a window, or behind all of a tick, where both ends are the same. */
+export type Place = Window;
+
+/** The place behind all that a tick sees. */
+export function behind(tick: Tick): Place {
+  return Object.freeze({ from: tick, to: tick, after: 0n });
+}
+
+/** Members of a cursor: two ticks, an event between them, and a digest of the second tick's snapshot. */
+const MEMBERS: readonly SortTerm[] = ['changes.from', 'changes.to', 'changes.after', 'changes.snapshot'].map(
+  (attribute) => Object.freeze({ attribute, descending: false }),
+);
+
+/** Makes and reads the cursors of one feed. */
+export interface PlaceCodec {
+  encode(place: Place): string;
+  /** @throws InvalidCursorError for what is no cursor @throws ExpiredCursorError */
+  decode(cursor: string, ticks: Ticks): Promise<Place>;
+}
+
+/**
+ * A codec.
+ *
+ * @param digest of the resources, conditions and masks of the feed
+ * @param retentions of its events, intervals of PostgreSQL
+ */
+export function placeCodec(
+  cursors: CursorCodec,
+  plan: ResourcePlan,
+  digest: readonly unknown[],
+  retentions: readonly string[],
+): PlaceCodec {
+  const scope: CursorScope = { plan, sort: MEMBERS, digest: ['changes', ...digest] };
+  return {
+    encode({ from, to, after }) {
+      const values = [String(from.n), String(to.n), String(after), bitsOf(to)];
+      return cursors.encode({ values, isInclusive: false }, scope);
+    },
+    async decode(cursor, ticks) {
+      const [first, second, after, bits] = decodeValues(cursors, cursor, scope);
+      const to = await ticks.find(Number(second), retentions);
+      const from = first === second ? to : await ticks.find(Number(first), retentions);
+      if (!from || !to || bitsOf(to) !== bits) throw new ExpiredCursorError();
+      return Object.freeze({ from, to, after: BigInt(after ?? 0) });
+    },
+  };
+}
+
+function decodeValues(cursors: CursorCodec, cursor: string, scope: CursorScope): readonly (string | null)[] {
+  try {
+    return cursors.decode(cursor, scope, 'after').values;
+  } catch (error) {
+    // Of another feed: its rows, its filter or its rights are others by now.
+    if (error instanceof InvalidCursorError && error.errors.some(({ code }) => code === 'cursor.mismatch'))
+      throw new ExpiredCursorError();
+    throw error;
+  }
+}
+
+/** 32 bits. */
+function bitsOf({ snap }: Tick): string {
+  return hash('sha256', snap, 'hex').slice(0, 8);
+}
+
+const DETAIL =
+  'The cursor goes on no more: its events are gone, or it is of another feed. Take a new one with after=now, then read the lists again.';
+
+/** A cursor from which no feed can go on: 410. */
+export class ExpiredCursorError extends InvalidRequestError {
+  override readonly name = 'ExpiredCursorError';
+
+  constructor() {
+    super(410, 'request', [{ parameter: 'after', code: 'changes.expired', detail: DETAIL }]);
+  }
+}

@@ -1,0 +1,16 @@
+/** Numbers that metrics read when they are asked for. */
+
+/** A number of the process. */
+export interface NamedGauge {
+  readonly name: string;
+  readonly help: string;
+  read(): number;
+}
+
+/** All of them, for metrics. */
+export const GAUGES: NamedGauge[] = [];
+
+/** Adds one, once for the process. */
+export function addGauge(gauge: NamedGauge): void {
+  GAUGES.push(gauge);
+}
