@@ -27,14 +27,7 @@ const visible = ({ headers }: Request) => {
   return tenant === undefined ? EVERYTHING : filter`tenant==${Number(tenant)}`;
 };
 
-/** Rows that a request sees by its tenant, and that are soft-deleted. */
-@Crud({
-  sortAllow: { name: { ignoreCase: true, nulls: 'first' }, area: true, founded: true },
-  fields: { area: { read: ({ headers }: Request) => headers['x-blind'] === undefined } },
-  visible,
-} as object)
-@Table({ tableName: 'lands', paranoid: true, createdAt: false, updatedAt: false })
-class Land extends Model {
+class LandColumns extends Model {
   @PrimaryKey @Column(DataType.TEXT) declare code: string;
   @PrimaryKey @Column(DataType.INTEGER) declare part: number;
   @Column(DataType.INTEGER) declare tenant: number;
@@ -43,6 +36,15 @@ class Land extends Model {
   @Column(DataType.INTEGER) declare area: number | null;
   @Column(DataType.DATE(6)) declare founded: Date | null;
 }
+
+/** Rows that a request sees by its tenant, and that are soft-deleted. */
+@Crud({
+  sortAllow: { name: { ignoreCase: true, nulls: 'first' }, area: true, founded: true },
+  fields: { area: { read: ({ headers }: Request) => headers['x-blind'] === undefined } },
+  visible,
+} as object)
+@Table({ tableName: 'lands', paranoid: true, createdAt: false, updatedAt: false })
+class Land extends LandColumns {}
 
 const NAMES = {
   id: true,
@@ -53,6 +55,15 @@ const NAMES = {
 };
 
 /** A key without a constraint, which may be that of no row. */
+class TownColumns extends KeyedRow {
+  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column({ type: DataType.TEXT, field: 'land key' }) declare landKey: string | null;
+  @Column(DataType.INTEGER) declare twinId: number | null;
+
+  @BelongsTo(() => Land, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
+  declare land?: object | null;
+}
+
 @Crud({
   sortAllow: { ...NAMES, 'twin.name': true, 'mayor.name': true },
   include: { streets: true },
@@ -60,13 +71,7 @@ const NAMES = {
   pageSize: { default: 100, max: 100 },
 } as object)
 @Table({ tableName: 'towns', timestamps: false })
-class Town extends KeyedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
-  @Column({ type: DataType.TEXT, field: 'land key' }) declare landKey: string | null;
-  @Column(DataType.INTEGER) declare twinId: number | null;
-
-  @BelongsTo(() => Land, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
-  declare land?: object | null;
+class Town extends TownColumns {
   @BelongsTo(() => Town, { foreignKey: 'twinId', constraints: false }) declare twin?: object | null;
   @HasOne(() => Mayor, { foreignKey: 'townId', constraints: false }) declare mayor?: object | null;
   @HasMany(() => Street, { foreignKey: 'townId', constraints: false }) declare streets?: object[];
@@ -98,13 +103,7 @@ class Street extends KeyedRow {
 /** The same table by cursor. */
 @Crud({ prefix: '/walked', pagination: 'cursor', sortAllow: NAMES } as object)
 @Table({ tableName: 'towns', timestamps: false })
-class Walked extends KeyedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
-  @Column({ type: DataType.TEXT, field: 'land key' }) declare landKey: string | null;
-  @Column(DataType.INTEGER) declare twinId: number | null;
-  @BelongsTo(() => Land, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
-  declare land?: object | null;
-}
+class Walked extends TownColumns {}
 
 /** Read by Sequelize, whose default scope joins many rows; one of its own hides some lands. */
 @Crud({
@@ -114,12 +113,7 @@ class Walked extends KeyedRow {
 } as object)
 @DefaultScope(() => ({ include: [{ model: Street, as: 'streets' }] }))
 @Table({ tableName: 'towns', timestamps: false })
-class Scoped extends KeyedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
-  @Column({ type: DataType.TEXT, field: 'land key' }) declare landKey: string | null;
-  @Column(DataType.INTEGER) declare twinId: number | null;
-  @BelongsTo(() => Land, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
-  declare land?: object | null;
+class Scoped extends TownColumns {
   @BelongsTo(() => OpenLand, { foreignKey: 'landKey', targetKey: 'key', constraints: false })
   declare open?: object | null;
   @HasMany(() => Street, { foreignKey: 'townId', constraints: false }) declare streets?: object[];
@@ -129,14 +123,7 @@ class Scoped extends KeyedRow {
 @Crud({ prefix: '/open', sortAllow: ['name'] } as object)
 @DefaultScope(() => ({ where: { tenant: 2 } }))
 @Table({ tableName: 'lands', timestamps: false })
-class OpenLand extends Model {
-  @PrimaryKey @Column(DataType.TEXT) declare code: string;
-  @PrimaryKey @Column(DataType.INTEGER) declare part: number;
-  @Column(DataType.INTEGER) declare tenant: number;
-  @Column({ type: DataType.TEXT, unique: true, field: 'the key' }) declare key: string;
-  @Column({ type: DataType.TEXT, field: 'the name' }) declare name: string | null;
-  @Column(DataType.INTEGER) declare area: number | null;
-  @Column(DataType.DATE(6)) declare founded: Date | null;
+class OpenLand extends LandColumns {
   @Column(DataType.DATE) declare deletedAt: Date | null;
 }
 
