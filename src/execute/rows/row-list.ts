@@ -105,11 +105,13 @@ export class RowList implements PageSource<TextRow, RowRange> {
     const isFirst = offset === 0;
     const slots = isFirst ? this.#slots : joinSlots(this.#slots, { [OFFSET.slot]: String(offset) });
     const shape = `${isFirst ? 'first' : 'offset'}:${limit}`;
+    const { terms, selection } = this.#list;
+    const most = rankedOf(terms);
     return this.#rows(shape, slots, !isFirst || this.#isPlanned, () => ({
-      columns: this.#list.selection.columns,
+      columns: selection.columns,
       conditions: [],
-      order: this.#list.terms,
-      among: rankedOf(this.#list.terms),
+      order: terms,
+      among: most === undefined ? undefined : { limit: most, attributes: selection.attributes },
       tail: isFirst ? raw(` LIMIT ${limit}`) : sql` LIMIT ${raw(String(limit))} OFFSET ${OFFSET}`,
     }));
   }

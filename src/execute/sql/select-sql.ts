@@ -103,17 +103,19 @@ export interface RowsSql {
   readonly joins?: readonly SqlFragment[];
   /** Counts the rows, up to this many, and selects nothing of them. */
   readonly countTo?: number;
-  /** Selects from as many of the rows, in any order. Default: from all. */
-  readonly among?: number | undefined;
+  /** Selects these attributes from as many of the rows, in any order. Default: from all. */
+  readonly among?: { readonly limit: number; readonly attributes: readonly AttributeInfo[] } | undefined;
 }
 
 /** Selects rows, or something else of them, such as their number. */
 export function compileSelect(table: TableSql, rows: RowsSql): Statement {
   const { source, column } = table;
   const { columns, conditions, order = [], tail = raw(''), joins = [], countTo, among } = rows;
-  const where = whereSql(among === undefined ? conditions : [firstOf(table, conditions, among)]);
+  const where = whereSql(conditions);
   if (countTo !== undefined) return toStatement(countSql(sql` FROM ${source}${where}`, countTo));
-  const from = sql` FROM ${joinSql([source, ...joins], '')}${where}`;
+  const from = among
+    ? sql` FROM (${someOf(table, where, order, among)}) AS ${raw(identifier(table.info.name))}`
+    : sql` FROM ${joinSql([source, ...joins], '')}${where}`;
   const keys = order.map((term) => orderTerm(term, keySql(term, column)));
   const orderBy = keys.length === 0 ? raw('') : sql` ORDER BY ${joinSql(keys, ', ')}`;
   return toStatement(sql`SELECT ${joinSql(columns, ', ')}${from}${orderBy}${tail}`);
@@ -123,6 +125,24 @@ export function compileSelect(table: TableSql, rows: RowsSql): Statement {
 export function rankedOf(terms: readonly SortTerm[]): number | undefined {
   const [value] = terms.flatMap((term) => (term.value?.kind === 'rank' ? term.value : []));
   return value?.among;
+}
+
+/** Some of the rows, with the columns that they are selected and sorted by. Found again by their keys, each would be read twice. */
+function someOf(
+  { source, column }: TableSql,
+  where: SqlFragment,
+  order: readonly KeyTerm[],
+  { limit, attributes }: Required<RowsSql>['among'] & object,
+): SqlFragment {
+  const used = new Map<unknown, SqlFragment>();
+  const use: ColumnSql = (name, on) => {
+    const found = column(name, on);
+    used.set(found.texts[0], found);
+    return found;
+  };
+  for (const { name } of attributes) use(name);
+  for (const term of order) keySql(term, use);
+  return sql`SELECT ${joinSql([...used.values()], ', ')} FROM ${source}${where} LIMIT ${raw(String(limit))}`;
 }
 
 /** True in SQL for as many rows of some conditions, in any order. */
