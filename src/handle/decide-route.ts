@@ -32,15 +32,12 @@ export interface PathSettings {
 /**
  * Why Sequelize runs the SQL of a route; none when we do. Where a method of the user's decides what runs, this is about the
  * methods of a plain repository, which it may call.
+ *
+ * @param blockers of its models
  */
-function sequelizeReasons(resource: Resource, route: RouteSpec, settings: PathSettings): readonly string[] {
-  const { plan, rowView } = resource;
-  const needsRecords = rowView.isOfRecords || methodReasons(resource, route).length > 0;
+function sequelizeReasons(settings: PathSettings, blockers: () => readonly string[]): readonly string[] {
   const problem = sequelizeProblem();
-  return Object.freeze([
-    ...fastPathReasons(settings),
-    ...(problem ? [problem] : modelFastPathBlockers(plan.info, route.operation, needsRecords)),
-  ]);
+  return Object.freeze([...fastPathReasons(settings), ...(problem ? [problem] : blockers())]);
 }
 
 /** Decisions about a generated route at the start: one value, with its reasons. */
@@ -75,16 +72,20 @@ export function decideRoute(
   lineage: readonly object[],
   settings: PathSettings,
 ): RouteDecisions {
-  const { method } = route;
+  const { method, operation } = route;
+  const { rowView, plan } = resource;
+  const user = methodReasons(resource, route);
   const changes = answerChanges(method, lineage, settings);
   const reasons = Object.freeze({
-    records: sequelizeReasons(resource, route, settings),
-    user: methodReasons(resource, route),
+    records: sequelizeReasons(settings, () =>
+      modelFastPathBlockers(plan.info, operation, rowView.isOfRecords || user.length > 0),
+    ),
+    user,
     values: answerReasons(method, lineage, settings),
   });
-  const isByUser = reasons.user.length > 0;
+  const isByUser = user.length > 0;
   const isDecorated = declaredParameters(lineage, method).length > 0;
-  const isShapedByUser = resource.rowView.runsUserCode;
+  const isShapedByUser = rowView.runsUserCode;
   const isReceived = reasons.values.length > 0;
   return Object.freeze({
     runner: isByUser ? 'user' : reasons.records.length > 0 ? 'records' : 'rows',
@@ -97,8 +98,28 @@ export function decideRoute(
     }),
     isShapedByUser,
     isDecorated,
-    runsUserCode: isByUser || isReceived || isShapedByUser || isDecorated || resource.plan.access !== null,
+    runsUserCode: isByUser || isReceived || isShapedByUser || isDecorated || plan.access !== null,
     settings,
+  });
+}
+
+/**
+ * The same for a route whose rows no method of the user's reads.
+ *
+ * @param blockers of its models, each of which leaves the SQL to Sequelize
+ */
+export function decideRows(
+  resource: Resource,
+  route: RouteSpec,
+  { lineage, settings }: { readonly lineage: readonly object[]; readonly settings: PathSettings },
+  blockers: () => readonly string[],
+): RouteDecisions {
+  const list = decideRoute(resource, route, lineage, settings);
+  const records = sequelizeReasons(settings, blockers);
+  return Object.freeze({
+    ...list,
+    runner: records.length === 0 ? 'rows' : 'records',
+    reasons: Object.freeze({ ...list.reasons, records, user: [] }),
   });
 }
 

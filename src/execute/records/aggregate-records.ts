@@ -5,12 +5,11 @@ import type { Attribute } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
-import { isZoned, namesOf, readHaving, readOrder } from '../../features/aggregate/aggregate-inputs.js';
-import {
-  type AggregateOperation,
-  type GroupTerm,
-  type MeasureTerm,
-  totalGroupOrder,
+import { hasZone, readHaving, readOrder } from '../../features/aggregate/aggregate-inputs.js';
+import type {
+  AggregateOperation,
+  GroupTerm,
+  MeasureTerm,
 } from '../../features/aggregate/aggregate-operation.js';
 import { groupProblem, measureProblem, unitsOf } from '../../features/aggregate/aggregate-types.js';
 import { type AggregateResult, runAggregate } from '../../features/aggregate/run-aggregate.js';
@@ -85,18 +84,10 @@ function operationOf<M extends Model>(
   );
   const issues: RequestIssue[] = [];
   const condition = having === undefined ? null : readHaving(having, measures, info, issues);
-  const order = sort === undefined ? [] : readOrder(sort, namesOf(group, measures), { issues });
+  const order = sort === undefined ? [] : readOrder(sort, group, measures, issues);
   if (issues[0]) throw new TypeError(issues[0].detail);
-  return {
-    kind: 'aggregate',
-    where,
-    group,
-    measures,
-    having: condition,
-    order: totalGroupOrder(order, group),
-    window: { page, size },
-    zone: group.some((term) => isZoned(term, info)) ? tz : null,
-  };
+  const zone = hasZone(group, info) ? tz : null;
+  return { where, group, measures, having: condition, order, window: { page, size }, zone };
 }
 
 function groupOf(info: ModelInfo, name: string): GroupTerm {

@@ -34,25 +34,15 @@ export interface GroupOrder {
 
 /** Groups of the rows that a predicate finds, and what is computed of each. */
 export interface AggregateOperation {
-  readonly kind: 'aggregate';
   /** On the rows, before they are grouped; null is every row. */
   readonly where: Predicate | null;
   readonly group: readonly GroupTerm[];
   readonly measures: readonly MeasureTerm[];
   /** On the measures, by their names; null is every group. */
   readonly having: Predicate | null;
-  /** A total order of the groups. */
+  /** Groups that it lacks follow, ascending. */
   readonly order: readonly GroupOrder[];
   readonly window: { readonly page: number; readonly size: number };
   /** IANA name of the zone whose days moments belong to; null where no group is a span of moments. */
   readonly zone: string | null;
-}
-
-/** A total order: the groups that it lacks follow, ascending. */
-export function totalGroupOrder(
-  order: readonly GroupOrder[],
-  group: readonly GroupTerm[],
-): readonly GroupOrder[] {
-  const missing = group.filter(({ name }) => !order.some((each) => each.name === name));
-  return [...order, ...missing.map(({ name }) => ({ name, descending: false }))];
 }

@@ -50,7 +50,9 @@ export function compileAggregateSql(info: RecordInfo, operation: AggregateOperat
   const columns = [...group.map(groupOf), ...measured.values()];
   const shown = columns.map((each, index) => sql`${each} AS ${raw(identifier(columnAt(index)))}`);
   const names = [...group.map(({ name }) => name), ...measured.keys()];
-  const numbers = order.map(
+  const missing = group.filter(({ name }) => !order.some((each) => each.name === name));
+  const total = [...order, ...missing.map(({ name }) => ({ name, descending: false }))];
+  const numbers = total.map(
     ({ name, descending }) => `${names.indexOf(name) + 1}${descending ? ' DESC' : ''}`,
   );
   const clauses = [

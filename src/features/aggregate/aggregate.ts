@@ -4,7 +4,7 @@ import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { HandledRoute } from '../../handle/handled-route.js';
+import type { HandledRoute, RouteContext } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
@@ -16,11 +16,11 @@ import {
   checkAggregate,
   compileAggregate,
 } from './aggregate-options.js';
-import { aggregateSchemas, describeAggregate, describeBelow, WORDS } from './describe-aggregate.js';
-import { compileAggregateHandler, compileSubAggregateHandler, decideAggregate } from './handle-aggregate.js';
+import { aggregateSchemas, describeAggregate, WORDS } from './describe-aggregate.js';
+import { compileAggregateHandler, decideAggregate } from './handle-aggregate.js';
 import { relatedProblem } from './related-group.js';
 
-/** A route for the resources that have the option. */
+/** A route for the resources that have the option, and below each record that has them as a sub-resource. */
 export const aggregate: FeatureFactory = Object.assign(hintsOf, {
   resourceOptions: { aggregate: compileAggregate },
   check: checkAggregate,
@@ -29,9 +29,9 @@ export const aggregate: FeatureFactory = Object.assign(hintsOf, {
     const own = aggregatePlan(plan);
     const below = [...plan.relations.subresources.values()].flatMap((each) => {
       const target = aggregatePlan(each.target);
-      return target ? [routeBelow(each, target)] : [];
+      return target ? routeOf(target, each) : [];
     });
-    return [...(own ? [routeOf(own)] : []), ...below];
+    return own ? [routeOf(own, null), ...below] : below;
   },
 });
 
@@ -43,40 +43,33 @@ function hintsOf({ plan }: Pick<FeatureContext, 'plan'>): Feature | null {
   return { hints: { distinct } };
 }
 
-function routeOf(plan: AggregatePlan): HandledRoute & DescribedRoute {
-  return {
+function routeOf(plan: AggregatePlan, below: SubresourcePlan | null): HandledRoute & DescribedRoute {
+  const subresource = (context: RouteContext) => below && subresourceOf(below, context);
+  const usual: HandledRoute & DescribedRoute = {
     ...USUAL.list,
     endpoint: 'aggregate',
-    method: 'aggregate.groups',
-    path: `/${plan.word}`,
+    method: below ? `${below.method}.aggregate` : 'aggregate.groups',
+    path: `${below?.path ?? ''}/${plan.word}`,
     parameters: [],
     words: WORDS,
+    mend: (name) => `name another word with aggregate.path of ${name}`,
+    compile: (context) => compileAggregateHandler(plan, context, subresource(context)),
+    describe: (mounted) => describeAggregate(plan, mounted, below),
+  };
+  if (below)
+    return {
+      ...usual,
+      executes: [{ operation: 'read' }, { plan: below.target, operation: 'list' }],
+      decide: (context) => decideSubresource(subresourceOf(below, context), context),
+    };
+  return {
+    ...usual,
     ...(plan.isWordNamed ? {} : { wordOption: 'aggregate.path' }),
     // Its guards decide about the same rows.
     single: USUAL.list,
-    mend: (name) => `name another word with aggregate.path of ${name}`,
     problems: (resource) => [...problems(resource), ...groupProblems(plan, resource)],
     decide: decideAggregate,
-    compile: (context) => compileAggregateHandler(plan, context),
-    describe: (mounted) => describeAggregate(plan, mounted),
     schemas: (resource) => aggregateSchemas(plan, resource),
-  };
-}
-
-/** The groups of the records that a sub-resource lists. */
-function routeBelow(subresource: SubresourcePlan, plan: AggregatePlan): HandledRoute & DescribedRoute {
-  return {
-    ...USUAL.list,
-    endpoint: 'aggregate',
-    method: `${subresource.method}.aggregate`,
-    path: `${subresource.path}/${plan.word}`,
-    parameters: [],
-    words: WORDS,
-    executes: [{ operation: 'read' }, { plan: subresource.target, operation: 'list' }],
-    mend: (name) => `name another word with aggregate.path of ${name}`,
-    decide: (context) => decideSubresource(subresourceOf(subresource, context), context),
-    compile: (context) => compileSubAggregateHandler(plan, subresourceOf(subresource, context), context),
-    describe: (mounted) => describeBelow(subresource, plan, mounted),
   };
 }
 

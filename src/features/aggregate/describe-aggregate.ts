@@ -27,45 +27,25 @@ export const WORDS: RouteWords = {
     'Groups of the records that the list has, each with the number of its records and the measures that the request names. NULL is a group.',
 };
 
-/** Describes the route. */
+/** Describes the route. @param below the relation whose records are grouped; null for those of the resource */
 export function describeAggregate(
   plan: AggregatePlan,
-  { resource, action }: Pick<DescribedAction, 'resource' | 'action'>,
-): OperationObject {
-  const { names, features } = resource;
-  return operationOf(resource, action, {
-    operationId: `aggregate${names.many}`,
-    summary: `${WORDS.verb} ${names.phrases}`,
-    description: WORDS.description(resource.plan),
-    parameters: inputsOf(plan, resource).inputs.flatMap(inputParameter),
-    answers: answersOf(resource),
-    problems: features.list.problems,
-  });
-}
-
-/** Describes the groups of the records below one of the resource. */
-export function describeBelow(
-  subresource: SubresourcePlan,
-  plan: AggregatePlan,
   { resource, action, pathParameters, resourceOf }: DescribedAction,
+  below: SubresourcePlan | null,
 ): OperationObject {
-  const { name, target } = subresource.relation;
-  const grouped = describeAggregate(plan, { resource: resourceOf(target), action });
   const { names } = resource;
-  const path = pathParameters.map((parameter) => pathParameter(resource.plan, parameter));
-  const problems = [...parentProblems(subresource, resource), ...resourceOf(target).features.list.problems];
+  const { name = '', target = null } = below?.relation ?? {};
+  const grouped = target ? resourceOf(target) : resource;
+  const path = below ? pathParameters.map((each) => pathParameter(resource.plan, each)) : [];
+  const schema = schemaRef(grouped.names.schemas.groups);
   return operationOf(resource, action, {
-    operationId: `aggregate${names.one}${pascalCase(name)}`,
-    summary: `${WORDS.verb} ${toWords(name)} of ${names.phrase}`,
-    description: grouped.description,
-    parameters: [...path, ...(grouped.parameters ?? [])],
-    answers: answersOf(resourceOf(target)),
-    problems,
+    operationId: `aggregate${below ? `${names.one}${pascalCase(name)}` : names.many}`,
+    summary: `${WORDS.verb} ${below ? `${toWords(name)} of ${names.phrase}` : names.phrases}`,
+    description: WORDS.description(grouped.plan),
+    parameters: [...path, ...inputsOf(plan, grouped).inputs.flatMap(inputParameter)],
+    answers: { 200: { description: WORDS.success, content: jsonContent(schema) } },
+    problems: [...(below ? parentProblems(below, resource) : []), ...grouped.features.list.problems],
   });
-}
-
-function answersOf({ names }: DescribedResource): OperationObject['responses'] {
-  return { 200: { description: WORDS.success, content: jsonContent(schemaRef(names.schemas.groups)) } };
 }
 
 /** The schema of a page of groups. */
@@ -77,7 +57,7 @@ export function aggregateSchemas(
   const schemaOf = (name: string): JsonSchema => orNull(withoutWords(shown[name] ?? {}));
   const behind = (name: string): JsonSchema | undefined => {
     const found = relatedGroup(plan, name);
-    const known = found && recordJsonSchema(found.related.target).properties?.[found.attribute];
+    const known = found && recordJsonSchema(found.target).properties?.[found.attribute];
     return known && orNull(withoutWords(known));
   };
   const group = [...groups.values()].map(({ name, attribute, unit }) => [

@@ -4,13 +4,12 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
-import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { readSessions } from '../../handle/commit-request.js';
-import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/decide-route.js';
+import { decideRows, type RouteDecisions } from '../../handle/decide-route.js';
 import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
 import type { HandlerContext, RouteContext } from '../../handle/handled-route.js';
 import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
@@ -25,24 +24,17 @@ import { type Maybe, then } from '../../util/promises.js';
 import { compileSubresourceParser } from '../sub-resources/parse-subresource.js';
 import { compileParentReader, type Subresource } from '../sub-resources/run-subresource.js';
 import { aggregateInputs, ROW_INPUTS, readAggregateInputs } from './aggregate-inputs.js';
-import { type AggregateOperation, totalGroupOrder } from './aggregate-operation.js';
+import type { AggregateOperation } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
 import { checkEstimate, checkFilter, runLimited } from './limit-aggregates.js';
 import { type AggregateResult, estimateRows, runAggregate } from './run-aggregate.js';
 
 /** Decides about the route: no record is made, so that only settings and queries of the user's keep our SQL away. */
-export function decideAggregate({ resource, lineage, settings }: RouteContext): RouteDecisions {
-  const list = decideRoute(resource, USUAL.list, lineage, settings);
-  const problem = sequelizeProblem();
-  const records = [
-    ...fastPathReasons(settings),
-    ...(problem ? [problem] : modelFastPathBlockers(resource.plan.info, 'list', false)),
-  ];
-  return Object.freeze({
-    ...list,
-    runner: records.length === 0 ? 'rows' : 'records',
-    reasons: Object.freeze({ ...list.reasons, records: Object.freeze(records), user: [] }),
-  });
+export function decideAggregate(context: RouteContext): RouteDecisions {
+  const { resource } = context;
+  return decideRows(resource, USUAL.list, context, () =>
+    modelFastPathBlockers(resource.plan.info, 'list', false),
+  );
 }
 
 /** The inputs of a resource's aggregates. */
@@ -53,31 +45,22 @@ export function inputsOf(
   return resource.features.listInputs(ROW_INPUTS, aggregateInputs(plan, resource.plan));
 }
 
-/** Compiles the handler of the groups of all records. */
-export function compileAggregateHandler(plan: AggregatePlan, context: HandlerContext): ActionRunner {
-  const { resource } = context;
-  const parse = compileWorkParser(resource, 'aggregate', inputsOf(plan, resource));
-  return compileStory(plan, context, { resource, parse, isOpen: () => true, locate: null });
-}
-
-/** Compiles the handler of the groups of records below another one. */
-export function compileSubAggregateHandler(
+/** Compiles the handler of the groups of all records, or of those below another one. */
+export function compileAggregateHandler(
   plan: AggregatePlan,
-  subresource: Subresource,
   context: HandlerContext,
+  below: Subresource | null,
 ): ActionRunner {
-  const { parent, target } = subresource;
-  const parse = compileSubresourceParser(
-    parent,
-    target,
-    subresource.plan,
-    'aggregate',
-    inputsOf(plan, target),
-  );
-  const { isOpen, byRows, byMethod } = compileParentReader(subresource);
+  if (!below) {
+    const { resource } = context;
+    const parse = compileWorkParser(resource, 'aggregate', inputsOf(plan, resource));
+    return compileStory(plan, context, { resource, parse, isOpen: () => true, locate: null });
+  }
+  const { parent, target } = below;
+  const { isOpen, byRows, byMethod } = compileParentReader(below);
   return compileStory(plan, context, {
     resource: target,
-    parse,
+    parse: compileSubresourceParser(parent, target, below.plan, 'aggregate', inputsOf(plan, target)),
     isOpen,
     async locate(input, action, on) {
       const key = await (on ? byRows(input, on) : byMethod(action, input));
@@ -103,18 +86,24 @@ function compileStory<I extends RequestArguments>(
   { resource, parse, isOpen, locate }: Located<I>,
 ): ActionRunner {
   const { answer, settings } = decisions;
-  const { info, model } = resource.plan;
+  const { info, model, name } = resource.plan;
   const sequelize = model.sequelize as Sequelize;
   const isPlain = openTest(info, 'list', false);
   const isByRows = () => decisions.runner === 'rows' && isPlain() && isOpen();
   const run = (input: I, action: Action, on: StatementTarget | null): Promise<AggregateResult> =>
     runLimited(async () => {
+      const problem = choiceProblem(model);
+      if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
       const found = locate ? await locate(input, action, on) : input.access;
-      const operation = operationOf(resource, { ...input, access: found ?? input.access });
-      const { slots } = found ?? input.access;
-      const asked = found ? operation : { ...operation, where: NO_ROWS };
-      if (plan.maxEstimate !== null) checkEstimate(plan, await estimateRows(info, asked, slots, on));
-      return runAggregate(info, asked, slots, on);
+      const access = found ?? input.access;
+      const list = resource.features.list.operation(input.query, access) as ListOperation;
+      const operation: AggregateOperation = {
+        ...readAggregateInputs(input.query, info),
+        where: found ? allOf(list.where, scopedRows(info)) : NO_ROWS,
+      };
+      if (plan.maxEstimate !== null)
+        checkEstimate(plan, await estimateRows(info, operation, access.slots, on));
+      return runAggregate(info, operation, access.slots, on);
     });
   const story: Story<I, AggregateResult> = {
     parse: (request) =>
@@ -141,22 +130,3 @@ function compileStory<I extends RequestArguments>(
 }
 
 const NO_ROWS = sqlCondition`false`;
-
-/** The operation of a request: the rows of its list, grouped. */
-function operationOf(
-  { plan: { info, model, name }, features }: Pick<Resource, 'plan' | 'features'>,
-  { query, access }: RequestArguments,
-): AggregateOperation {
-  const problem = choiceProblem(model);
-  if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
-  const { where } = features.list.operation(query, access) as ListOperation;
-  const { group, sort, page, size, ...inputs } = readAggregateInputs(query, info);
-  return {
-    kind: 'aggregate',
-    where: allOf(where, scopedRows(info)),
-    group,
-    ...inputs,
-    order: totalGroupOrder(sort, group),
-    window: { page, size },
-  };
-}

@@ -9,7 +9,7 @@ import type { Slots } from '../../execute/sql/statement.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
 import { zoneIssue } from './aggregate-inputs.js';
-import type { AggregateOperation, GroupTerm, MeasureTerm } from './aggregate-operation.js';
+import type { AggregateOperation, MeasureTerm } from './aggregate-operation.js';
 import { compileAggregateSql, compileEstimateSql } from './aggregate-sql.js';
 import { groupType, measureType } from './aggregate-types.js';
 import { attributeOfGroup } from './related-group.js';
@@ -87,41 +87,31 @@ export async function estimateRows(
 ): Promise<number> {
   const [row] = await selectValues(info, compileEstimateSql(info, operation), slots, ...place);
   const plan: unknown = typeof row?.[0] === 'string' ? JSON.parse(row[0]) : row?.[0];
-  const [
-    {
-      Plan: { 'Plan Rows': rows },
-    },
-  ] = plan as [{ Plan: { 'Plan Rows': number } }];
-  return rows;
+  const [{ Plan }] = plan as [{ readonly Plan: Readonly<Record<string, number>> }];
+  return Plan['Plan Rows'] as number;
 }
 
 function itemWriter(info: RecordInfo, { group, measures }: AggregateOperation) {
-  const groups = group.map((term) => [term.name, formatOfGroup(info, term)] as const);
-  const measured = measures.map((term) => [term, formatOf(info, term)] as const);
-  return (values: ValueRow): GroupItem => {
-    const own: Record<string, Record<string, unknown>> = {};
-    for (const [index, [{ measure, attribute }, format]] of measured.entries()) {
-      own[measure] ??= {};
-      own[measure][attribute] = format(values[group.length + 1 + index]);
+  const formats: readonly ((value: unknown) => unknown)[] = [
+    ...group.map((term) => wireFormat(groupType(term.unit, attributeOfGroup(info, term).type))),
+    Number,
+    ...measures.map(({ attribute, measure }) =>
+      measure === 'countDistinct'
+        ? Number
+        : wireFormat(measureType(measure, attributeOf(info, attribute).type)),
+    ),
+  ];
+  return (row: ValueRow): GroupItem => {
+    const values = row.map((value, index) => (value === null ? null : formats[index]?.(value)));
+    const measured: Record<string, Record<string, unknown>> = {};
+    for (const [index, { measure, attribute }] of measures.entries()) {
+      measured[measure] ??= {};
+      measured[measure][attribute] = values[group.length + 1 + index];
     }
     return {
-      group: Object.fromEntries(groups.map(([name, format], index) => [name, format(values[index])])),
-      count: Number(values[group.length]),
-      ...own,
+      group: Object.fromEntries(group.map(({ name }, index) => [name, values[index]])),
+      count: values[group.length] as number,
+      ...measured,
     };
   };
-}
-
-function formatOfGroup(info: RecordInfo, term: GroupTerm) {
-  return orNull(wireFormat(groupType(term.unit, attributeOfGroup(info, term).type)));
-}
-
-function formatOf(info: RecordInfo, { attribute, measure }: MeasureTerm) {
-  return measure === 'countDistinct'
-    ? Number
-    : orNull(wireFormat(measureType(measure, attributeOf(info, attribute).type)));
-}
-
-function orNull(format: (value: unknown) => unknown) {
-  return (value: unknown) => (value === null || value === undefined ? null : format(value));
 }

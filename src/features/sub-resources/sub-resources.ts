@@ -1,13 +1,12 @@
 /** Sub-resources: the list of another resource, under each record of this one. */
 import { hasRestrictedKey, type SubresourcePlan } from '../../compile/resource-plan.js';
-import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { compileAround, compileCompletions } from '../../handle/around.js';
 import { readSessions } from '../../handle/commit-request.js';
-import { decideRoute, fastPathReasons, type RouteDecisions } from '../../handle/decide-route.js';
+import { decideRows, type RouteDecisions } from '../../handle/decide-route.js';
 import { compileOperationHandler } from '../../handle/handle.js';
 import type { HandledRoute, HandlerContext, RouteContext } from '../../handle/handled-route.js';
 import { compileShape } from '../../handle/shape-answer.js';
@@ -62,26 +61,15 @@ function isReadByKey({ repository, plan }: Resource): boolean {
 /** The decisions of the target's list, but that our SQL has to read the parent as well, and no method of the user's is called. */
 export function decideSubresource(
   { plan, parent, target }: Subresource,
-  { lineage, settings }: RouteContext,
+  context: RouteContext,
 ): RouteDecisions {
-  const list = decideRoute(target, { ...USUAL.list, method: plan.method }, lineage, settings);
-  const problem = sequelizeProblem();
   const reasonsOf = ({ plan: { name, info } }: Resource, endpoint: 'list' | 'read', isOfRecords: boolean) =>
     modelFastPathBlockers(info, endpoint, isOfRecords).map((reason) => `${name}: ${reason}`);
-  const records = [
-    ...fastPathReasons(settings),
-    ...(problem
-      ? [problem]
-      : [
-          ...reasonsOf(parent, 'read', !isReadByKey(parent)),
-          ...reasonsOf(target, 'list', target.rowView.isOfRecords),
-        ]),
-  ];
-  return Object.freeze({
-    ...list,
-    runner: records.length === 0 && isReadByKey(parent) ? 'rows' : 'records',
-    reasons: Object.freeze({ ...list.reasons, records: Object.freeze(records), user: [] }),
-  });
+  const decisions = decideRows(target, { ...USUAL.list, method: plan.method }, context, () => [
+    ...reasonsOf(parent, 'read', !isReadByKey(parent)),
+    ...reasonsOf(target, 'list', target.rowView.isOfRecords),
+  ]);
+  return isReadByKey(parent) ? decisions : Object.freeze({ ...decisions, runner: 'records' });
 }
 
 /** The handler of the target's list, within the rows of one parent. */
