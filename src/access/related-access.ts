@@ -46,11 +46,13 @@ export function evaluateRelated(
  * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
  * reads it. Null where it can be about none with rules.
  *
- * @param hasFilter whether it may have a `q` of its own. Default: true
+ * @param ordered parameters that name keys of orders of its own
+ * @param hasFilter whether it may have a `q` of its own
  */
 export function compileWantedRelations(
   plan: Pick<ResourcePlan, 'relations' | 'sortKeys'>,
-  hasFilter = true,
+  ordered: readonly string[],
+  hasFilter: boolean,
 ): ((url: string, form?: AccessForm) => readonly RelatedPlan[]) | null {
   const { include, filters } = plan.relations;
   const included = everyInclude(include);
@@ -62,9 +64,10 @@ export function compileWantedRelations(
   const sorted = [plan, ...included.map(({ target }) => target)].flatMap((each) => sortRelations(each));
   const all = [...included, ...filtered.flatMap(everyFiltered), ...sorted];
   if (all.every((each) => openRelation(each))) return null;
+  // Names may be percent-encoded.
+  const mayName = new RegExp(['include', 'sort', ...ordered, 'q=', '%'].join('|'));
   return (url, { unreadable } = OPEN_ACCESS.form) => {
-    // Names may be percent-encoded.
-    if (!/include|sort|group|q=|%/.test(url)) return NONE;
+    if (!mayName.test(url)) return NONE;
     const { parameters } = parseQueryString(url);
     const wanted = includedPaths(parameters.get('include') ?? '', paths);
     const shown = included.filter(({ path }) => wanted.has(path));
@@ -76,7 +79,7 @@ export function compileWantedRelations(
     const orderedBy = (sortKeys: ResourcePlan['sortKeys'], name: string) =>
       sortRelations({ sortKeys }, (parameters.get(name) ?? '').split(',', MAX_SORT_TERMS));
     const sorting = [
-      ...ORDERED.flatMap((name) => orderedBy(plan.sortKeys, name)),
+      ...ordered.flatMap((name) => orderedBy(plan.sortKeys, name)),
       ...shown.flatMap(({ path, target: { sortKeys } }) => orderedBy(sortKeys, `${path}.sort`)),
     ];
     return [...new Set([...shown, ...named, ...within, ...sorting])];
@@ -84,9 +87,6 @@ export function compileWantedRelations(
 }
 
 const NONE: readonly RelatedPlan[] = Object.freeze([]);
-
-/** Parameters that name keys of orders. */
-const ORDERED = ['sort', 'group'] as const;
 
 /** The relations that conditions can be about, those behind them too. */
 function everyFiltered(filters: ReadonlyMap<string, RelationFilter>): readonly RelatedPlan[] {

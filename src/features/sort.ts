@@ -91,6 +91,7 @@ export const sort: FeatureFactory = ({ plan }) => {
         in: 'query',
         name: 'sort',
         endpoints: ['list'],
+        namesKeys: true,
         absent: defaultSort,
         turn: 2,
         read: (text, reading) =>

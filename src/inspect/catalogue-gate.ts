@@ -11,7 +11,7 @@ import { type ColumnFacts, setTableFacts, type TableFacts, tableFacts } from '..
 import { isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
-import type { FeatureNeeds, TableReport } from '../operation/feature.js';
+import { type FeatureNeeds, joinReports, type TableReport } from '../operation/feature.js';
 import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
@@ -141,11 +141,7 @@ export class CatalogueGate {
   /** Reports of features about the table of a resource. */
   async #inspect(plan: ResourcePlan): Promise<TableReport> {
     const { features } = this.options;
-    const reports = await Promise.all(features.map(({ inspectTable }) => inspectTable?.(plan)));
-    return {
-      problems: reports.flatMap((report) => report?.problems ?? []),
-      warnings: reports.flatMap((report) => report?.warnings ?? []),
-    };
+    return joinReports(await Promise.all(features.map(({ inspectTable }) => inspectTable?.(plan))));
   }
 
   /**

@@ -91,6 +91,8 @@ export interface Input {
   readonly rule?: RuleName;
   /** True where requests of a form have the parameter; to others it is unknown. Default: all have it. Query parameters only. */
   isFor?(form: AccessForm): boolean;
+  /** True where its text names keys of orders. The rules of relations that these lead to are evaluated before it is read. */
+  readonly namesKeys?: true;
   /** Its name among the inputs. Default: `name`. */
   readonly member?: string;
   /** Its value in a request without it. */
@@ -347,6 +349,14 @@ export interface TableReport {
   readonly warnings: readonly string[];
 }
 
+/** Several reports as one. */
+export function joinReports(reports: readonly (TableReport | undefined)[]): TableReport {
+  return {
+    problems: reports.flatMap((report) => report?.problems ?? []),
+    warnings: reports.flatMap((report) => report?.warnings ?? []),
+  };
+}
+
 /** Needs of a feature at the start, before any resource is compiled. Each is optional. */
 export interface FeatureNeeds {
   /** Its members of the options of `bootstrap`, by name. Compiled values are those of `application`. */
@@ -362,10 +372,10 @@ export interface FeatureNeeds {
   /** Indexes for the advice at the start, and for the command `sql`. */
   indexes?(plan: ResourcePlan): readonly IndexAdvice[];
   /**
-   * Inspects the table of a resource when the catalogue was read, also with statements of its own. Null reports nothing. Problems refuse
+   * Inspects the table of a resource when the catalogue was read, also with statements of its own. Problems refuse
    * the resource, warnings are logged once.
    */
-  inspectTable?(plan: ResourcePlan): Maybe<TableReport | null>;
+  inspectTable?(plan: ResourcePlan): Maybe<TableReport>;
   /** Warnings at the start about indexes that the table of a resource has. */
   adviseOn?(plan: ResourcePlan, indexes: readonly FoundIndex[]): readonly string[];
 }

@@ -251,7 +251,8 @@ export function compileNamedRules(
   hasFilter = true,
 ): NamedRules | null {
   const ruled = inputs.flatMap(({ name, rule }) => (rule === undefined ? [] : [{ name, rule }]));
-  const relations = compileWantedRelations(plan, hasFilter);
+  const ordered = inputs.flatMap(({ name, namesKeys }) => (namesKeys ? name : []));
+  const relations = compileWantedRelations(plan, ordered, hasFilter);
   if (ruled.length === 0 && !relations) return null;
   return (request, form) => {
     const { url } = request;

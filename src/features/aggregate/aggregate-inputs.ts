@@ -85,7 +85,7 @@ export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): re
   const input = (
     name: string,
     absent: unknown,
-    parts: Required<Pick<Input, 'read' | 'describe'>> & Pick<Input, 'turn'>,
+    parts: Required<Pick<Input, 'read' | 'describe'>> & Pick<Input, 'turn' | 'namesKeys'>,
   ): Input => ({ in: 'query', name, endpoints: [], member: memberOf(name), absent, ...parts });
   const measureInputs = MEASURES.flatMap((measure) => {
     const own = [...plan.measures.values()].filter((term) => term.measure === measure);
@@ -108,6 +108,7 @@ export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): re
   });
   return [
     input('group', NO_NAMES, {
+      namesKeys: true,
       read: (text, reading) =>
         readNames(text, reading.issues, {
           parameter: 'group',
@@ -207,22 +208,25 @@ interface KnownNames<T> {
 function readNames<T>(text: string, issues: RequestIssue[], known: KnownNames<T>): readonly T[] {
   const { parameter, terms, see, most, hint } = known;
   const names = text.split(',', most[0] + 1);
-  const refuse = (code: string, detail: string, more: { readonly allowed?: readonly string[] } = {}) => {
-    issues.push({ parameter, code: `aggregate.${code}`, detail, ...more });
+  const refuse = (issue: Pick<RequestIssue, 'code' | 'detail' | 'allowed'>) => {
+    issues.push({ parameter, ...issue });
     return [];
   };
-  if (names.length > most[0]) return refuse('too-many', most[1]);
+  if (names.length > most[0]) return refuse({ code: 'aggregate.too-many', detail: most[1] });
   const bare = names.map((each) => parseSortName(each).name);
   return names.flatMap((name, index) => {
     const term = terms.get(name);
     const found = term && see(term, true);
     const own = bare[index] as string;
     if (found && bare.indexOf(own) === index) return found;
-    if (found) return refuse('repeated', `Parameter '${parameter}' has '${own}' twice; name it once.`);
+    if (found) {
+      const detail = `Parameter '${parameter}' has '${own}' twice; name it once.`;
+      return refuse({ code: 'aggregate.repeated', detail });
+    }
     const allowed = [...terms].flatMap(([each, one]) => (see(one, names.includes(each)) ? each : []));
     const choices = allowed.length > 0 ? `It accepts ${allowed.join(', ')}.` : 'It accepts none.';
     const detail = `Parameter '${parameter}' has ${quote(name)}.${didYouMean(name, allowed)} ${choices}`;
-    return refuse('unknown', hint ? `${detail} ${hint}` : detail, { allowed });
+    return refuse({ code: 'aggregate.unknown', detail: hint ? `${detail} ${hint}` : detail, allowed });
   });
 }
 

@@ -1,77 +1,52 @@
 /** The table behind a search: its vector, the configuration of that, and the collations of its texts. */
 import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
-import { tableFacts } from '../../describe/table-facts.js';
+import { type TableFacts, tableFacts } from '../../describe/table-facts.js';
 import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
 import { columnOf } from '../../execute/sql/table-indexes.js';
 import { selectCatalogue } from '../../inspect/catalogue.js';
-import type { TableReport } from '../../operation/feature.js';
+import { joinReports, type TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { type SearchPlan, searchOf, type TextSearch, vectorName } from './search-options.js';
 
-/** Reports on the searches of a resource and of its included relations; null where there are none. */
-export function inspectSearch(plan: ResourcePlan): Promise<TableReport> | null {
+/** Reports on the searches of a resource and of its included relations. */
+export async function inspectSearch(plan: ResourcePlan): Promise<TableReport> {
   const plans = [plan, ...everyInclude(plan.relations.include).map(({ target }) => target)];
-  const searched = plans.filter((each) => searchOf(each) !== null);
-  return searched.length === 0 ? null : reportOn(searched);
-}
-
-async function reportOn(plans: readonly ResourcePlan[]): Promise<TableReport> {
-  const reports = await Promise.all(plans.map(inspectOne));
-  return {
-    problems: reports.flatMap((report) => report?.problems ?? []),
-    warnings: reports.flatMap((report) => report?.warnings ?? []),
-  };
-}
-
-/** Null where there is no table yet. */
-async function inspectOne(plan: ResourcePlan): Promise<TableReport | null> {
-  const search = searchOf(plan);
-  const facts = tableFacts(plan.model);
-  if (!search || !facts) return null;
-  const { text } = search;
-  if (!text) return { problems: await collationProblems(plan, search, facts.id), warnings: [] };
-  const problem = vectorProblem(plan, search, text);
-  const { problems, warnings } = await vectorReport(plan, search, text, facts.id);
-  return { problems: problem === undefined ? problems : [problem, ...problems], warnings };
+  return joinReports(
+    await Promise.all(
+      plans.flatMap((each) => {
+        const search = searchOf(each);
+        const facts = tableFacts(each.model);
+        // There may be no table yet.
+        if (!search || !facts) return [];
+        return search.text
+          ? vectorReport(each, search, search.text, facts)
+          : collationReport(each, search, facts);
+      }),
+    ),
+  );
 }
 
 /** PostgreSQL has no ILIKE for a collation that takes different texts for the same. */
-async function collationProblems(
+async function collationReport(
   { name, info, model }: ResourcePlan,
   { attributes }: SearchPlan,
-  table: string,
-): Promise<readonly string[]> {
+  { id }: TableFacts,
+): Promise<TableReport> {
   const found = await selectCatalogue<{ readonly column: string; readonly collation: string }>(
     model.sequelize,
     `SELECT a.attname AS "column", c.collname AS "collation" FROM pg_attribute a JOIN pg_collation c ON c.oid = a.attcollation
      WHERE a.attrelid = $1::oid AND NOT c.collisdeterministic`,
-    [table],
+    [id],
   );
-  return attributes.flatMap((attribute) => {
+  const problems = attributes.flatMap((attribute) => {
     const other = found.find(({ column }) => column === columnOf(info, attribute));
     if (!other) return [];
-    return [
+    return (
       `${name}: search names '${attribute}', whose collation ${other.collation} is not deterministic, and PostgreSQL finds no words in ` +
-        'such texts; search a vector, or take it out of search.',
-    ];
+      'such texts; search a vector, or take it out of search.'
+    );
   });
-}
-
-function vectorProblem(
-  { name, info, model }: ResourcePlan,
-  { attributes }: SearchPlan,
-  text: TextSearch,
-): string | undefined {
-  const column = columnOf(info, vectorName(text));
-  const found = tableFacts(model)?.columns.get(column);
-  if (found?.baseType === 'tsvector') return undefined;
-  const table = quotedTable(model);
-  if (found)
-    return `${name}: search.vector names '${column}', whose column is ${found.type}; use a column of the type tsvector.`;
-  return (
-    `${name}: search.vector names '${column}', and the table ${table} has no such column; ALTER TABLE ${table} ADD COLUMN ` +
-    `${vectorDefinition({ info }, attributes, text)};`
-  );
+  return { problems, warnings: [] };
 }
 
 /** The column of a vector that PostgreSQL generates. */
@@ -125,42 +100,45 @@ async function vectorReport(
   { name, info, model }: ResourcePlan,
   { attributes }: SearchPlan,
   text: TextSearch,
-  table: string,
+  { id, columns }: TableFacts,
 ): Promise<TableReport> {
   const { config, prefix } = text;
   const [last = '', schema = null] = config.split('.').reverse();
   const column = columnOf(info, vectorName(text));
-  const [found] = await selectCatalogue<ConfigRow>(model.sequelize, CONFIG, [last, schema, table, column]);
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  const { type, baseType } = columns.get(column) ?? {};
+  const table = quotedTable(model);
+  if (baseType !== 'tsvector')
+    problems.push(
+      type === undefined
+        ? `${name}: search.vector names '${column}', and the table ${table} has no such column; ALTER TABLE ${table} ADD COLUMN ` +
+            `${vectorDefinition({ info }, attributes, text)};`
+        : `${name}: search.vector names '${column}', whose column is ${type}; use a column of the type tsvector.`,
+    );
+  const [found] = await selectCatalogue<ConfigRow>(model.sequelize, CONFIG, [last, schema, id, column]);
   if (!found)
-    return {
-      problems: [
-        `${name}: search.config is '${config}', which the database lacks; use one of those of SELECT cfgname FROM pg_ts_config.`,
-      ],
-      warnings: [],
-    };
-  const { expression = '', columns = [] } = JSON.parse(found.made ?? '{}') as Partial<Made>;
+    problems.push(
+      `${name}: search.config is '${config}', which the database lacks; use one of those of SELECT cfgname FROM pg_ts_config.`,
+    );
+  if (!found) return { problems, warnings };
+  const made = JSON.parse(found.made ?? '{}') as Partial<Made>;
   const named = attributes.map((each) => columnOf(info, each));
-  const others = columns.filter((each) => !named.includes(each));
-  const [, made = last] = /'(?:\w+\.)?(\w+)'::regconfig/.exec(expression) ?? [];
-  return {
-    problems: others.map(
-      (each) =>
-        `${name}: the vector '${column}' of search is made of '${each}' as well, which search.of lacks, so that a search would find what a ` +
+  for (const each of made.columns?.filter((other) => !named.includes(other)) ?? [])
+    problems.push(
+      `${name}: the vector '${column}' of search is made of '${each}' as well, which search.of lacks, so that a search would find what a ` +
         'request may not read; add it there, or take it out of the vector.',
-    ),
-    warnings: [
-      ...(made === last
-        ? []
-        : [
-            `${name}: search.config is '${config}', and the vector '${column}' is made with '${made}', so that a search may find nothing; use ` +
-              'the same for both.',
-          ]),
-      ...(prefix && found.stems
-        ? [
-            `${name}: search.prefix is true, and '${config}' keeps the stems of words, so that the beginning of a word may find nothing: runni ` +
-              "does not find running, whose stem is run. Use 'simple', or leave prefix out.",
-          ]
-        : []),
-    ],
-  };
+    );
+  const [, used = last] = /'(?:\w+\.)?(\w+)'::regconfig/.exec(made.expression ?? '') ?? [];
+  if (used !== last)
+    warnings.push(
+      `${name}: search.config is '${config}', and the vector '${column}' is made with '${used}', so that a search may find nothing; use ` +
+        'the same for both.',
+    );
+  if (prefix && found.stems)
+    warnings.push(
+      `${name}: search.prefix is true, and '${config}' keeps the stems of words, so that the beginning of a word may find nothing: runni ` +
+        "does not find running, whose stem is run. Use 'simple', or leave prefix out.",
+    );
+  return { problems, warnings };
 }
