@@ -20,13 +20,13 @@ import { type KeyTerm, keyTerms, rangesAfter, rowAt } from '../sql/keyset-sql.js
 import { type ColumnSql, columnsOf } from '../sql/predicate-sql.js';
 import { directionSql, keySql } from '../sql/sort-sql.js';
 import { identifier, quotedSql, type SqlFragment, sql } from '../sql/sql-fragment.js';
-import { keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
+import { type FirstRows, keepingOurs, queryOf, type SequelizeRows } from './sequelize-rows.js';
 
 /** Rows, and their order. */
 export interface FinderCriteria<M extends Model> extends SequelizeRows<M> {
   readonly order?: readonly SortTerm[];
-  /** One more condition on the rows of a page by number; null is none. */
-  readonly among?: SqlFragment | null;
+  /** Null where Sequelize finds the first rows by itself. */
+  readonly first?: FirstRows | null;
 }
 
 interface FinderOptions {
@@ -105,7 +105,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   /** The rows behind an offset. */
   findFrom(offset: number, limit: number): Promise<M[]> {
-    return this.select(this.terms, this.#criteria.among ?? null, { limit, offset });
+    return this.select(this.terms, this.#first(this.terms, null, offset + limit), { limit, offset });
   }
 
   /** Number of rows, counted up to a limit; `Infinity` counts all. */
@@ -129,7 +129,8 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   }
 
   ranges(walk: readonly KeyTerm[], place: Keyset | null): RecordRange[] {
-    const conditions = place ? rangesAfter(walk, place, this.column) : [null];
+    const placed = this.#criteria.first?.place(walk) ?? walk;
+    const conditions = place ? rangesAfter(placed, place, this.column) : [null];
     return conditions.map((condition) => ({ walk, place, condition }));
   }
 
@@ -141,7 +142,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
       ...Object.fromEntries(keys),
       ...(place ? { [PLACE_COLUMN]: rowAt(walk, place, column) } : {}),
     };
-    const records = await this.select(walk, condition, { limit }, columns);
+    const records = await this.select(walk, this.#first(walk, condition, limit), { limit }, columns);
     for (const record of records) {
       const values = terms.map((_, index) => take(record, keyColumn(index)) as string | null);
       const isPlace = place !== null && take(record, PLACE_COLUMN) === true;
@@ -153,7 +154,8 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   async hasAny({ walk, condition }: RecordRange): Promise<boolean> {
     // Where a scope joins other tables, Sequelize sorts by what is selected.
     const attributes = walk.flatMap(({ attribute, value }) => (value ? [] : attribute));
-    return (await this.select(walk, condition, { attributes, limit: 1, raw: true })).length > 0;
+    const range = this.#first(walk, condition, 1);
+    return (await this.select(walk, range, { attributes, limit: 1, raw: true })).length > 0;
   }
 
   valuesOf(record: M): KeyValues {
@@ -162,6 +164,11 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   isPlace(record: M): boolean {
     return this.#places.get(record)?.isPlace === true;
+  }
+
+  /** The first rows of a range. */
+  #first(walk: readonly KeyTerm[], range: SqlFragment | null, limit: number): SqlFragment | null {
+    return this.#criteria.first?.condition(walk, range, limit) ?? range;
   }
 
   #rows(range: SqlFragment | null) {

@@ -68,7 +68,7 @@ import {
 } from './repository-operations.js';
 import { type FinderCriteria, RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
-import { keepingOurs, queryOf, rankedRows, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
+import { firstRows, keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
 import { insertRecord, modelTriggers, needsLock, updateUnseen, type WriteOptions } from './update-record.js';
 
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
@@ -183,8 +183,9 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     rows: SequelizeRows<M>,
     scope: TransactionOption,
   ): Promise<FoundRecords<M>> {
-    const among = rankedRows(this.#info, operation, slots);
-    const page = await findPage(this.#finder({ ...rows, among }, operation.order, scope), operation);
+    const info = { ...this.#info, model: this.#model as unknown as ModelClass };
+    const first = firstRows(info, operation, slots, rows.where !== undefined);
+    const page = await findPage(this.#finder({ ...rows, first }, operation.order, scope), operation);
     return { ...foundAll(page.items), page };
   }
 

@@ -1,19 +1,23 @@
 /** Rows that an operation is about, as Sequelize finds them: it writes the conditions of keys and of soft deletion by itself. */
 import { literal, type Model, Op, type WhereOptions } from 'sequelize';
 import type { Literal } from 'sequelize/types/utils';
+import { followsRelation } from '../../compile/compile-sort.js';
 import type { Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
+import { choiceProblem, scopeOf } from '../../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { valuesOfId } from '../../describe/row-key.js';
 import { watchingHooks } from '../../describe/sequelize-internals.js';
 import { deletionWords } from '../../features/soft-delete/sequelize-deletion.js';
 import type { ListOperation } from '../../operation/operation.js';
-import { allOf, bindTexts } from '../../operation/predicates.js';
+import { allOf, bindTexts, scopedRows } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { hasFindHooks } from '../customization/plain-queries.js';
+import type { KeyTerm } from '../sql/keyset-sql.js';
 import { bareColumnsOf, columnsOf, compilePredicate } from '../sql/predicate-sql.js';
-import { firstOf, rankedOf } from '../sql/select-sql.js';
-import { joinSql, quotedSql, type SqlFragment, sql, tableSource } from '../sql/sql-fragment.js';
+import { firstOf, orderTerm, rankedOf } from '../sql/select-sql.js';
+import { joinOrder, keySql } from '../sql/sort-sql.js';
+import { joinSql, quotedSql, raw, type SqlFragment, sql, tableSource } from '../sql/sql-fragment.js';
 import type { Slots } from '../sql/statement.js';
 
 /** Rows of a model. */
@@ -39,17 +43,49 @@ export function rowsOf<M extends Model>(
   return { within: within && bindTexts(within, slots as Readonly<Record<string, string>>), ...words };
 }
 
-/** The rows of a list that a rank sorts, as one more condition; null for another order. */
-export function rankedRows(
+/** Narrows a query of Sequelize to the first rows of an order that is no order of the model's columns: it joins no table for one. */
+export interface FirstRows {
+  /** The terms, as ranges of `condition` name their values. */
+  place(walk: readonly KeyTerm[]): readonly KeyTerm[];
+  /** True in SQL for the first rows of a range. */
+  condition(walk: readonly KeyTerm[], range: SqlFragment | null, limit: number): SqlFragment;
+}
+
+/**
+ * Finds the first rows of a list by our SQL; null where Sequelize finds them by itself, or where code of the user's chooses rows.
+ *
+ * @param info of the model in the scope of the query
+ * @param hasOthers whether the query has conditions beside those of the operation
+ */
+export function firstRows(
   info: RecordInfo,
   { where, order }: Pick<ListOperation, 'where' | 'order'>,
   slots: Slots,
-): SqlFragment | null {
-  const limit = rankedOf(order);
-  if (limit === undefined) return null;
-  const table = { info, source: tableSource(info, info.name), column: columnsOf(info, info.name) };
-  const bound = where && bindTexts(where, slots as Readonly<Record<string, string>>);
-  return firstOf(table, bound ? [compilePredicate(bound, table.column)] : [], limit);
+  hasOthers: boolean,
+): FirstRows | null {
+  const most = rankedOf(order);
+  // A condition of a scope may be about tables that the scope joins.
+  const isFound = !hasOthers && info.primaryKey.length > 0 && !scopeOf(info.model).include;
+  const isJoined = followsRelation(order) && isFound && choiceProblem(info.model) === null;
+  if (most === undefined && !isJoined) return null;
+  const column = columnsOf(info, info.name);
+  const source = tableSource(info, info.name);
+  const rows = isFound ? allOf(where, scopedRows(info)) : where;
+  const bound = rows && bindTexts(rows, slots as Readonly<Record<string, string>>);
+  const found = bound ? [compilePredicate(bound, column)] : [];
+  const place = (walk: readonly KeyTerm[], { places } = joinOrder(walk, column)) =>
+    walk.map((term) => ({ ...term, ...places.get(term) }));
+  return {
+    place,
+    condition(walk, range, limit) {
+      if (most !== undefined) return firstOf({ info, source, column }, found, raw(` LIMIT ${most}`));
+      const joined = joinOrder(walk, column);
+      const table = { info, source: joinSql([source, ...joined.joins], ''), column };
+      const keys = place(walk, joined).map((term) => orderTerm(term, keySql(term, column)));
+      const tail = sql` ORDER BY ${joinSql(keys, ', ')} LIMIT ${raw(String(limit))}`;
+      return firstOf(table, range ? [...found, range] : found, tail);
+    },
+  };
 }
 
 /** The rows with these ids. */

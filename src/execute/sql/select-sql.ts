@@ -145,17 +145,17 @@ function someOf(
   return sql`SELECT ${joinSql([...used.values()], ', ')} FROM ${source}${where} LIMIT ${raw(String(limit))}`;
 }
 
-/** True in SQL for as many rows of some conditions, in any order. */
+/** True in SQL for the rows of some conditions that a clause leaves, such as a limit. */
 export function firstOf(
   { info, source, column }: Pick<TableSql, 'source' | 'column'> & { readonly info: RecordInfo },
   conditions: readonly SqlFragment[],
-  limit: number,
+  tail: SqlFragment,
 ): SqlFragment {
   const key = joinSql(
     info.primaryKey.map(({ name }) => column(name)),
     ', ',
   );
-  return sql`(${key}) IN (SELECT ${key} FROM ${source}${whereSql(conditions)} LIMIT ${raw(String(limit))})`;
+  return sql`(${key}) IN (SELECT ${key} FROM ${source}${whereSql(conditions)}${tail})`;
 }
 
 /**

@@ -3,7 +3,9 @@
 import { expect } from 'chai';
 import type { Request } from 'express';
 import fc from 'fast-check';
+import { type FindOptions, Op } from 'sequelize';
 import {
+  BeforeFind,
   BelongsTo,
   Column,
   DataType,
@@ -119,6 +121,24 @@ class Scoped extends TownColumns {
   @HasMany(() => Street, { foreignKey: 'townId', constraints: false }) declare streets?: object[];
 }
 
+const CHOSEN = { prefix: '/chosen', pagination: 'cursor', sortAllow: NAMES, filterAllow: ['twinId'] };
+
+/** Its default scope has some of the towns. */
+@Crud(CHOSEN as object)
+@DefaultScope(() => ({ where: { name: ['n1', 'n3'] } }))
+@Table({ tableName: 'towns', timestamps: false })
+class Chosen extends TownColumns {}
+
+/** A hook has some of them. */
+@Crud({ ...CHOSEN, prefix: '/hooked' } as object)
+@Table({ tableName: 'towns', timestamps: false })
+class Hooked extends TownColumns {
+  @BeforeFind
+  static choose(options: FindOptions): void {
+    options.where = { [Op.and]: [options.where ?? {}, { name: ['n1', 'n3'] }] };
+  }
+}
+
 /** Its default scope has the lands of one tenant. */
 @Crud({ prefix: '/open', sortAllow: ['name'] } as object)
 @DefaultScope(() => ({ where: { tenant: 2 } }))
@@ -217,7 +237,7 @@ describe('sorting by a relation', function () {
 
   const paths = forSuite(() =>
     TwoPaths.start({
-      models: [Land, Town, Mayor, Street, Walked, Scoped, OpenLand],
+      models: [Land, Town, Mayor, Street, Walked, Scoped, OpenLand, Chosen, Hooked],
       bootstrap: { logger: new CapturedLog() },
     }),
   );
@@ -363,6 +383,25 @@ describe('sorting by a relation', function () {
       rank(one) === rank(other) ? one.id - other.id : rank(one) < rank(other) ? -1 : 1,
     );
     expect(await walk('/scoped?sort=open.name&size=3&fields=id')).to.deep.equal(byOpen.map(({ id }) => id));
+  });
+
+  it('is of the rows that a default scope or a hook chooses, with a filter', async () => {
+    const chosen = new Set(
+      TOWNS.flatMap(({ id, name, twinId }) => (name.match(/[13]/) && Number(twinId) > 3 ? id : [])),
+    );
+    for (const [path, size] of [
+      ['/chosen', 2],
+      ['/chosen', 3],
+      ['/hooked', 2],
+    ] as const)
+      for (const descending of [false, true]) {
+        const sort = `${descending ? '-' : ''}land.name`;
+        const ids = expected([{ name: 'land.name', descending }], 1).filter((id) => chosen.has(id));
+        expect(
+          await walk(`${path}?sort=${sort}&size=${size}&fields=id&q=twinId>3`, headersOf(1)),
+          `${path} ${sort}`,
+        ).to.deep.equal(ids);
+      }
   });
 
   it('has a warning where no index can serve the order, with the reason', async () => {
