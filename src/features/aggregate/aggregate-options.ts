@@ -96,33 +96,35 @@ export function aggregateIndexes(plan: ResourcePlan): readonly IndexAdvice[] {
 }
 
 function compileGroups(given: unknown, check: OptionCheck): readonly GroupTerm[] {
+  return listOf('aggregate.group', given, check.report).flatMap((each) =>
+    (isPlain(each) ? Object.entries(each as object) : [[String(each), null] as const]).flatMap(
+      ([name, units]) => compileGroup(check, name, units),
+    ),
+  );
+}
+
+/** @param units null for the value as it is */
+function compileGroup(check: OptionCheck, name: string, units: unknown): readonly GroupTerm[] {
   const { report } = check;
-  return listOf('aggregate.group', given, report).flatMap((each): GroupTerm[] => {
-    const entries = isPlain(each) ? Object.entries(each as object) : [[String(each), null] as const];
-    return entries.flatMap(([name, units]): GroupTerm[] => {
-      // The relations are compiled later: see `relatedProblem`.
-      if (units === null && isRelatedName(check, name))
-        return [Object.freeze({ name, attribute: name, unit: null })];
-      if (units === null && reportSpan(check, name)) return [];
-      const attribute = shownAttribute(check, 'aggregate.group', name);
-      if (!attribute) return [];
-      const problem = groupProblem(attribute);
-      if (problem !== undefined) {
-        report(`aggregate.group names '${name}', of type ${attribute.type.kind}, ${problem}`);
-        return [];
-      }
-      if (units === null && name === COUNT) {
-        report(
-          `aggregate.group names '${name}', which is the number of records in an order of groups; remove it.`,
-        );
-        return [];
-      }
-      if (units === null) return [Object.freeze({ name, attribute: name, unit: null })];
-      return compileUnits(attribute, units, report).map((unit) =>
-        Object.freeze({ name: `${name}.${unit}`, attribute: name, unit }),
-      );
-    });
-  });
+  const own = Object.freeze({ name, attribute: name, unit: null });
+  // The relations are compiled later: see `relatedProblem`.
+  if (units === null && isRelatedName(check, name)) return [own];
+  if (units === null && reportSpan(check, name)) return [];
+  const attribute = shownAttribute(check, 'aggregate.group', name);
+  if (!attribute) return [];
+  const problem = groupProblem(attribute);
+  if (problem !== undefined)
+    report(`aggregate.group names '${name}', of type ${attribute.type.kind}, ${problem}`);
+  else if (units !== null)
+    return compileUnits(attribute, units, report).map((unit) =>
+      Object.freeze({ name: `${name}.${unit}`, attribute: name, unit }),
+    );
+  else if (name !== COUNT) return [own];
+  else
+    report(
+      `aggregate.group names '${name}', which is the number of records in an order of groups; remove it.`,
+    );
+  return [];
 }
 
 /** Reports a span that is written as requests write it. */

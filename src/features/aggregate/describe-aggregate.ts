@@ -14,6 +14,7 @@ import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
 import { type JsonSchema, orNull } from '../../schema/json-schema.js';
 import { parentProblems } from '../sub-resources/sub-resources.js';
+import { hasZone } from './aggregate-inputs.js';
 import type { MeasureTerm } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
 import { inputsOf } from './handle-aggregate.js';
@@ -53,16 +54,13 @@ export function aggregateSchemas(
   { groups, measures, size }: AggregatePlan,
   { plan, names }: DescribedResource,
 ): Record<string, JsonSchema> {
-  const { properties: shown = {} } = recordJsonSchema(plan);
-  const schemaOf = (name: string): JsonSchema => orNull(withoutWords(shown[name] ?? {}));
-  const behind = (name: string): JsonSchema | undefined => {
-    const found = relatedGroup(plan, name);
-    const known = found && recordJsonSchema(found.target).properties?.[found.attribute];
-    return known && orNull(withoutWords(known));
+  const schemaOf = (name: string): JsonSchema => {
+    const { target = plan, attribute = name } = relatedGroup(plan, name) ?? {};
+    return orNull(withoutWords(recordJsonSchema(target).properties?.[attribute] ?? {}));
   };
   const group = [...groups.values()].map(({ name, attribute, unit }) => [
     name,
-    unit === null ? (behind(name) ?? schemaOf(attribute)) : spanSchema(unit, schemaOf(attribute)),
+    spanSchema(unit, schemaOf(attribute)),
   ]);
   const measured = MEASURES.flatMap((measure) => {
     const own = [...measures.values()].filter((term) => term.measure === measure);
@@ -80,14 +78,14 @@ export function aggregateSchemas(
     },
     required: ['group', 'count'],
   };
-  const hasZone = [...groups.values()].some(({ unit }) => unit !== null);
+  const tz: JsonSchema = { type: 'string', description: 'The time zone of spans of moments.' };
   return {
     [names.schemas.groups]: {
       type: 'object',
       properties: {
         items: { type: 'array', items: item, maxItems: size.max },
         has_next: { type: 'boolean', description: 'Whether other groups follow.' },
-        ...(hasZone ? { tz: { type: 'string', description: 'The time zone of spans of moments.' } } : {}),
+        ...(hasZone(groups.values(), plan.info) ? { tz } : {}),
       },
       required: ['items', 'has_next'],
     },
@@ -99,9 +97,9 @@ function partOf(members: readonly (readonly unknown[])[]): JsonSchema {
   return { type: 'object', properties: Object.fromEntries(members), additionalProperties: false };
 }
 
-/** The day on which a span begins; an hour begins at a moment. */
-function spanSchema(unit: TimeUnit, moment: JsonSchema): JsonSchema {
-  return unit === 'hour' ? moment : { type: ['string', 'null'], format: 'date' };
+/** The value, or the day on which its span begins; an hour begins at a moment. */
+function spanSchema(unit: TimeUnit | null, value: JsonSchema): JsonSchema {
+  return unit === null || unit === 'hour' ? value : { type: ['string', 'null'], format: 'date' };
 }
 
 function measureSchema({ measure }: MeasureTerm, value: JsonSchema): JsonSchema {
