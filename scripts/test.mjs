@@ -1,4 +1,4 @@
-/** `npm test`: every check of the project, the cheap ones first; the first failure ends it. With `--whole` no test is shortened. */
+/** `npm test`: every check of the project, the cheap ones first; the first failure ends it. `--whole` shortens no test, and counts coverage. */
 import { rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,14 +8,13 @@ import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without }
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
-const COVERED = { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
 /** They wait most of the time: for processes, installations and what breaks. Those of processes choose Express and path themselves. */
-const WAITING = ['process/[m-z]*', 'process/[a-l]*', 'package/*', 'browser/*', 'fault/*', 'soak/*'].map(
+const WAITING = ['process/[m-z]*', 'process/[a-l]*', 'package/*', '{browser,fault}/*', 'soak/*'].map(
   (files) => `dist/test/${files}.test.js`,
 );
 const ALL = 'dist/test/**/*.test.js';
 /** Parts of the tests over HTTP, so that no run goes on when all others have ended. Whatever is in none of them is one more part. */
-const PARTS = ['s', '[e-k]', '[l-r]', '[t-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
+const PARTS = ['s', '[e-k]', '[l-rt-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
 /** The part of those on the general path that runs by itself. */
 const GENERAL = 'dist/test/feature/[m-z]*/**/*.test.js';
 /** It starts a process for each program of the guide. */
@@ -26,7 +25,8 @@ const APART = 'dist/test/admin/**/*.test.js';
 export async function test(args) {
   const unknown = args.find((arg) => arg !== '--whole');
   if (unknown) throw new StepFailed(`npm test has no option ${unknown}. Usage: npm test [-- --whole]`);
-  if (args.length === 0) process.env.CRUD_TEST_SHORT = '1';
+  const isShort = args.length === 0;
+  if (isShort) process.env.CRUD_TEST_SHORT = '1';
   // Tests start the compiler as well.
   Object.assign(process.env, NO_COLLECTION);
   const counts = noCounts();
@@ -36,9 +36,10 @@ export async function test(args) {
     remove(COVERAGE);
     await step(
       'Test on Express 5, and beside it on Express 4, with one connection, on the general path, and all else',
-      async () => severalAtATime(await runsOf(counts)),
+      async () => severalAtATime(await runsOf(counts, isShort)),
     );
-    await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
+    if (!isShort)
+      await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
     printFailures(counts);
     if (counts.runs > 0) process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
@@ -60,31 +61,28 @@ async function compileAnew() {
  * The runs that take longest come first, so that all ends of the work come at about the same time, and those that wait come beside
  * those that compute. The soak comes last, because it judges how soon faults are over.
  */
-async function runsOf(counts) {
-  const isShort = process.env.CRUD_TEST_SHORT === '1';
+async function runsOf(counts, isShort) {
   const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];
-  // Counting takes a tenth longer. In short, the general path is counted in the tests that have both, and not in its own run.
-  const general = { ...EXPRESS_4, ...(isShort ? {} : COVERED), CRUD_TEST_PATH: 'general' };
+  // Counting takes a tenth longer.
+  const covered = isShort ? {} : { NODE_V8_COVERAGE: path.join(root, COVERAGE) };
+  const general = { ...EXPRESS_4, CRUD_TEST_PATH: 'general' };
   const run =
-    (files, ignored = [], env = COVERED) =>
+    (files, ignored = [], env = {}) =>
     (atEnd) =>
-      mocha(counts, [...files, ...without(ignored)], { env, atEnd });
-  const [stops, processes, packages, browser, faults, soak] = WAITING;
+      mocha(counts, [...files, ...without(ignored)], { env: { ...covered, ...env }, atEnd });
+  const [stops, processes, packages, faults, soak] = WAITING;
   const [longest, ...parts] = PARTS;
   const runs = [
     run([stops]),
-    run([longest], once),
+    run([longest]),
     run([GENERAL], [...once, ...fast], general),
+    run([OVER_HTTP], [...PARTS, GUIDE]),
     run([OVER_HTTP], [GENERAL, ...once, ...fast], general),
+    run([packages, GUIDE]),
     run([processes]),
-    run([packages]),
-    run([GUIDE]),
-    ...parts.map((part) => run([part], once)),
-    run([browser]),
+    ...parts.map((part) => run([part])),
     run([faults]),
     run([ALL], [OVER_HTTP, ...WAITING, APART]),
-    run(once),
-    run([OVER_HTTP], [...PARTS, GUIDE, ...once]),
     run([soak]),
   ];
   // The first one shows what it does meanwhile.
