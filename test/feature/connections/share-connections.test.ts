@@ -140,17 +140,6 @@ describe('sharing connections', () => {
       expectViews([await slow], [0]);
     });
 
-    it('answers others, too, when as many are slow as there are lanes', async () => {
-      await control.query('SELECT pg_advisory_lock(7)');
-      const slow = [view(0), view(0)];
-      const before = Promise.all(FAST.map(view));
-      while ((await waiting()) < 2) await sleep(2);
-      expectViews(await before, FAST);
-      expectViews(await Promise.all(FAST.map(view)), FAST);
-      await control.query('SELECT pg_advisory_unlock(7)');
-      expectViews(await Promise.all(slow), [0, 0]);
-    });
-
     it('holds no lock of one table while it waits for one of another', async () => {
       await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
       const mixed = Promise.all(FAST.flatMap((id) => [view(id), book(id)]));
@@ -171,6 +160,20 @@ describe('sharing connections', () => {
         expectJson(answer, 200, { id: index + 1, title: `book ${index + 1}` });
       }
     });
+  });
+
+  it('answers others, too, when as many are slow as there are lanes', async () => {
+    // A busy machine makes reads wait long enough to be executed again. Half of the pool is more than all of these, so that the
+    // table never counts as locked.
+    await start({ pool: { max: 16, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
+    await control.query('SELECT pg_advisory_lock(7)');
+    const slow = [view(0), view(0)];
+    const before = Promise.all(FAST.map(view));
+    while ((await waiting()) < 2) await sleep(2);
+    expectViews(await before, FAST);
+    expectViews(await Promise.all(FAST.map(view)), FAST);
+    await control.query('SELECT pg_advisory_unlock(7)');
+    expectViews(await Promise.all(slow), [0, 0]);
   });
 
   describe('of which those of one table wait', () => {
