@@ -1,6 +1,10 @@
 /** JSON Schema -> values that it allows, for property tests. */
 import fc from 'fast-check';
 import type { JsonSchema, JsonType } from '../../src/schema/json-schema.js';
+import { keptIn } from '../../src/util/memo.js';
+
+/** By their lengths: fast-check takes longer to make one than to draw from it. */
+const texts = new Map<string, fc.Arbitrary<string>>();
 
 /** Any value that the schema allows. The schemas are those of our documents: no `allOf`, and pointers are followed. */
 export function allowedValue(
@@ -76,7 +80,7 @@ function textOf(
       return fc.emailAddress();
     default:
       return pattern === undefined
-        ? fc.string({ unit: 'grapheme', ...bounds })
+        ? keptIn(texts, JSON.stringify(bounds), () => fc.string({ unit: 'grapheme', ...bounds }))
         : fc.stringMatching(new RegExp(pattern));
   }
 }

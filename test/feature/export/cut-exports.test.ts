@@ -1,4 +1,5 @@
 /** Exports whose client, database or server stops in the middle: whole, or visibly cut, and nothing is held for a slow client. */
+// @runs fast
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';

@@ -1,4 +1,5 @@
 /** Routes of the user's own that take the id, the record (by another key, too), the context and the list query of their resource, and return its pages. */
+// @runs fast
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';

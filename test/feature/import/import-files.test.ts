@@ -11,7 +11,7 @@ import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({
-  import: { modes: ['create', 'update'], maxBytes: '2mb', maxRows: 5_000, atomicRows: 3_000 },
+  import: { modes: ['create', 'update'], maxBytes: '2mb', maxRows: 500, atomicRows: 300 },
   ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
 })
 @Table({ tableName: 'places', timestamps: false })
@@ -426,22 +426,22 @@ describe('importing a file', () => {
     ],
     [
       'more rows than are stored together',
-      `code,name\n${',\n'.repeat(3_001)}`,
+      `code,name\n${',\n'.repeat(301)}`,
       '',
       CSV,
       wrong(
         400,
         '',
         'atomicRows',
-        'The body has more than 3000 rows, and nothing was stored; send it with atomic=false and an Idempotency-Key, or split the file.',
+        'The body has more than 300 rows, and nothing was stored; send it with atomic=false and an Idempotency-Key, or split the file.',
       ),
     ],
     [
       'more rows than a file may have',
-      `code,name\n${',\n'.repeat(5_001)}`,
+      `code,name\n${',\n'.repeat(501)}`,
       '?atomic=false&dry_run=true',
       CSV,
-      wrong(413, '', 'tooMany', 'The body has more than 5000 rows; split the file.'),
+      wrong(413, '', 'tooMany', 'The body has more than 500 rows; split the file.'),
     ],
   ];
   for (const [title, file, query, type, [status, errors]] of REFUSED) {

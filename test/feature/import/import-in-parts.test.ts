@@ -1,4 +1,5 @@
 /** Imports whose chunks are stored one by one: rows are named, and a file that is sent again goes on where it has ended. */
+// @runs fast
 import { once } from 'node:events';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -1,4 +1,5 @@
 /** Packages that are twice in the tree: what their decorators say is found, or the start is refused. */
+// @runs fast
 
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -216,7 +216,6 @@ Left out:
       written.push(texts());
     }
     expect(written[1]).to.deep.equal(written[0]);
-    compile();
   });
 
   describe('run again', () => {

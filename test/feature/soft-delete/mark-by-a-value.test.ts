@@ -29,7 +29,7 @@ import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
-import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
+import { except, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { configError } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -235,19 +235,22 @@ describe('rows that a value marks as deleted', () => {
   }
 
   for (const isHooked of [false, true])
-    it(`are answered as those of a paranoid model${isHooked ? ' behind a hook' : ''}, whatever is sent`, async () => {
-      const all: unknown[][] = [];
-      for (const each of served) {
-        await fill(each);
-        const hooks = isHooked
-          ? each.models.map((model) => addedHook(model, ['beforeSave', 'beforeDestroy']))
-          : [];
-        all.push(await answers(each));
-        for (const hook of hooks) hook[Symbol.dispose]();
-      }
-      const [paranoid, ...others] = all;
-      for (const other of others) expect(other).to.deep.equal(paranoid);
-    });
+    except(isHooked ? { general: 'Sequelize runs all without a hook, too' } : {}).it(
+      `are answered as those of a paranoid model${isHooked ? ' behind a hook' : ''}, whatever is sent`,
+      async () => {
+        const all: unknown[][] = [];
+        for (const each of served) {
+          await fill(each);
+          const hooks = isHooked
+            ? each.models.map((model) => addedHook(model, ['beforeSave', 'beforeDestroy']))
+            : [];
+          all.push(await answers(each));
+          for (const hook of hooks) hook[Symbol.dispose]();
+        }
+        const [paranoid, ...others] = all;
+        for (const other of others) expect(other).to.deep.equal(paranoid);
+      },
+    );
 });
 
 const TICKETS = { tableName: 'tickets', timestamps: true, createdAt: false, version: true } as const;
