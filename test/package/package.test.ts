@@ -8,6 +8,7 @@ import { publint } from 'publint';
 import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
 import { guidePages } from '../support/readme-examples.js';
+import { itWhole } from '../support/short.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { installedPackages, packagesOfReadme } from './install-line.js';
 import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
@@ -153,7 +154,7 @@ describe('the packed package', function () {
     expect(messages).to.deep.equal([]);
   });
 
-  it('has types that resolve in every way that Are The Types Wrong knows', async () => {
+  itWhole('has types that resolve in every way that Are The Types Wrong knows', async () => {
     const attw = join(PACKAGE_ROOT, 'node_modules/@arethetypeswrong/cli/dist/index.js');
     const { output } = await tryRun(process.execPath, [attw, tarball.path, '--format', 'json'], folder.path);
     const { analysis, problems } = JSON.parse(output);

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { forSuite } from '../support/for-suite.js';
 import { freshDatabase } from '../support/postgres.js';
+import { wholeOr } from '../support/short.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 import { TracedProcess, type Tracer } from './tracers/traced-process.js';
 import type { TracedSpan } from './tracers/traced-span.js';
@@ -9,7 +10,7 @@ import type { TracedSpan } from './tracers/traced-span.js';
 /** Has the library make its own spans of OpenTelemetry beside those of the tracer. */
 const OWN = { WITH_OWN_SPANS: 'yes' };
 const INSTALLED: Readonly<Record<string, Tracer>> = {
-  OpenTelemetry: { file: 'opentelemetry.js', env: {} },
+  ...wholeOr<Readonly<Record<string, Tracer>>>({}, { OpenTelemetry: { file: 'opentelemetry.js', env: {} } }),
   'OpenTelemetry with comments in SQL, beside our spans': {
     file: 'opentelemetry.js',
     env: { WITH_COMMENTS: 'yes', ...OWN },

@@ -83,7 +83,6 @@ describe('exporting and importing by commands', () => {
     expect(await exported('--output=cities.csv', '--header', 'X-Cut: 30000')).to.deep.equal(
       failed('The export was cut, and is not whole; the log of the application says why.\n'),
     );
-    expect(await exported('--output=cities.csv', '--q=size>')).to.have.property('code', 1);
     expect(readFileSync(path('cities.csv'), 'utf8')).to.equal('of yesterday');
     expect(await exported('--output=cities.csv')).to.deep.equal(done('cities.csv: 5000 rows.\n'));
     expect(readFileSync(path('cities.csv'), 'utf8').split('\r\n')).to.have.length(5_002);
@@ -139,24 +138,12 @@ describe('exporting and importing by commands', () => {
   });
 
   it('refuses a wrong command with one line, and its own usage', async () => {
-    const resources = 'The resources are v2/api/cities, v2/api/plain.';
     // Its reason comes while the file is on its way.
     write('large.csv', `code,nope\n${'x\n'.repeat(4_000_000)}`);
     const cases = [
       [
         ['import', 'cities', 'large.csv'],
         "400: There is no such property. Did you mean 'note'? The properties are code, size, note.",
-        1,
-      ],
-      [['export', 'citis'], `There is no resource 'citis'. Did you mean 'cities'? ${resources}`, 2],
-      [
-        ['export', 'plain'],
-        "Plain has no export; add export: ['csv', 'ndjson'] to the options of its @Crud.",
-        1,
-      ],
-      [
-        ['import', 'plain', '-', '--format=csv'],
-        "Plain has no import; add import: { modes: ['create'] } to the options of its @Crud.",
         1,
       ],
       [['import', 'cities', 'none.csv'], "There is no file 'none.csv'.", 2],

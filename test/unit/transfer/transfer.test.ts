@@ -1,6 +1,7 @@
 /** Options of the commands `export` and `import` that are refused without an application, and the lines of their progress. */
 import { expect } from 'chai';
 import { Progress } from '../../../src/transfer/progress.js';
+import { resourceAddress, type TransferName } from '../../../src/transfer/resource-address.js';
 import { prepareTransfer } from '../../../src/transfer/transfer.js';
 
 describe('the commands for files', () => {
@@ -43,6 +44,44 @@ describe('the commands for files', () => {
       expect(() => prepareTransfer(name, file, new Map(Object.entries(options)), { CRUD_HEADERS: headers }))
         .to.throw(problem)
         .with.property('exitCode', 2);
+  });
+
+  it('find a resource by the end of its path, and name what it lacks', () => {
+    const list = { responses: { 200: { content: { 'application/json': {}, 'text/csv': {} } } } };
+    const described = {
+      mount: '/v2',
+      routes: [
+        { path: '/api/cities', operation: 'list', resource: 'City' },
+        { path: '/api/cities/import', operation: 'import', resource: 'City' },
+        { path: '/api/plain', operation: 'list', resource: 'Plain' },
+      ],
+      document: { paths: { '/api/cities': { get: list }, '/api/plain': { get: { responses: {} } } } },
+    };
+    const found = (name: string, operation: TransferName) =>
+      resourceAddress(described as never, name, operation);
+    expect([found('cities', 'export'), found('/v2/api/cities/', 'import')]).to.deep.equal([
+      '/v2/api/cities',
+      '/v2/api/cities/import',
+    ]);
+    const resources = 'The resources are v2/api/cities, v2/api/plain.';
+    for (const [name, operation, problem, exitCode] of [
+      ['citis', 'export', `There is no resource 'citis'. Did you mean 'cities'? ${resources}`, 2],
+      [
+        'plain',
+        'export',
+        "Plain has no export; add export: ['csv', 'ndjson'] to the options of its @Crud.",
+        1,
+      ],
+      [
+        'plain',
+        'import',
+        "Plain has no import; add import: { modes: ['create'] } to the options of its @Crud.",
+        1,
+      ],
+    ] as const)
+      expect(() => found(name, operation))
+        .to.throw(problem)
+        .with.property('exitCode', exitCode);
   });
 
   it('show a bar in a terminal, and elsewhere a line now and then', () => {
