@@ -71,6 +71,13 @@ function own<T>(table: Readonly<Record<string, T>>, name: string): T | undefined
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
+/** True where values of the type have a form in JSON. */
+export function hasForm(base: string): boolean {
+  const name = base.replace(OF_EXTENSION, '$1');
+  const isListed = [CLASSES, NAMES].some((types) => Object.hasOwn(types, name));
+  return isListed || RANGE.test(name) || UNORDERED_TEXT.test(name);
+}
+
 /** The code of a column. @param labels the name of the array of its labels, where it is an enum */
 export function columnCode(column: DatabaseColumn, labels?: string): ColumnCode {
   const base = column.base.replace(OF_EXTENSION, '$1');

@@ -6,6 +6,7 @@ import {
   type TableRow,
   type TriggerRow,
 } from './catalogue-statement.js';
+import { hasForm } from './column-code.js';
 import type {
   DatabaseColumn,
   DatabaseForeignKey,
@@ -98,18 +99,9 @@ function describeColumn(column: ColumnRow): DatabaseColumn {
   };
 }
 
-/** Types of PostgreSQL whose values have a form in JSON. */
-const FORMS = new RegExp(
-  `^(?:smallint|integer|bigint|real|double precision|numeric|money|boolean|uuid|text|character varying|character|bpchar|date|` +
-    'time(?:stamp)? with(?:out)? time zone|interval|(?:int4|int8|num|date|ts|tstz)(?:multi)?range|inet|cidr|macaddr8?|' +
-    'bit|bit varying|jsonb?|bytea|xml|point|line|lseg|box|path|polygon|circle|oid|name|"char"|xid8|pg_lsn|' +
-    'reg(?:class|type|proc|procedure|oper|role|namespace)|tsvector|tsquery)$',
-);
 /** Types without one in arrays, whose text is read as one value. */
 const SINGLE =
   /^(?:xml|line|lseg|box|path|polygon|circle|name|"char"|xid8|pg_lsn|reg[a-z]+|tsvector|tsquery|hstore|ltree|cube|is[bsm]n(?:13)?|ean13|upc)$/;
-/** Types of extensions that have one. */
-const EXTENSIONS = /^(?:.+\.)?(?:citext|hstore|ltree|cube|is[bsm]n(?:13)?|ean13|upc)$/;
 
 function formProblem(column: ColumnRow): string | null {
   const { base, type, isArray, labels, typeKind, isArrayOfDomain, isVisible, extension } = column;
@@ -121,7 +113,7 @@ function formProblem(column: ColumnRow): string | null {
   if (isArray && SINGLE.test(base))
     return `Its type ${type} has no form in JSON; a view can make a text of it.`;
   if (extension !== null) {
-    if (!EXTENSIONS.test(base))
+    if (!hasForm(base))
       return `Its type ${type} of the extension ${extension} has no form in JSON; a view can make a text or numbers of it.`;
     // Nor are its operators found.
     if (!isVisible)
@@ -129,7 +121,7 @@ function formProblem(column: ColumnRow): string | null {
     return null;
   }
   // The vectors of the catalogue are written otherwise than arrays.
-  const isKnown = FORMS.test(base) && isArray === type.endsWith('[]');
+  const isKnown = hasForm(base) && isArray === type.endsWith('[]');
   return isKnown ? null : `Its type ${type} has no form in JSON; a view can make a text of it.`;
 }
 
