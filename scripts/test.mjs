@@ -14,7 +14,7 @@ const WAITING = ['process/[m-z]*', 'process/[a-l]*', 'package/*', '{browser,faul
 );
 const ALL = 'dist/test/**/*.test.js';
 /** Parts of the tests over HTTP, so that no run goes on when all others have ended. Whatever is in none of them is one more part. */
-const PARTS = ['s', '[e-k]', '[l-rt-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
+const PARTS = ['[e-k]', 's', '[l-rt-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
 /** The part of those on the general path that runs by itself. */
 const GENERAL = 'dist/test/feature/[m-z]*/**/*.test.js';
 /** It starts a process for each program of the guide. */
@@ -73,8 +73,8 @@ async function runsOf(counts, isShort) {
   const [stops, processes, packages, faults, soak] = WAITING;
   const [longest, ...parts] = PARTS;
   const runs = [
-    run([stops]),
     run([longest]),
+    run([stops]),
     run([GENERAL], [...once, ...fast], general),
     run([OVER_HTTP], [...PARTS, GUIDE]),
     run([OVER_HTTP], [GENERAL, ...once, ...fast], general),

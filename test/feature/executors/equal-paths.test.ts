@@ -517,9 +517,11 @@ describe('the fast path and the general path', () => {
       await new SpecimenTable(paths.site.engine.sequelize).fill(rows);
     });
 
-    for (const term of terms) {
+    for (const [index, term] of terms.entries()) {
       it(`are equal in both directions by ${term}`, async () => {
-        for (const order of [term, `-${term}`]) {
+        // In short one order of each.
+        const orders = [term, `-${term}`].filter((_, at) => wholeOr(at === index % 2, true));
+        for (const order of orders) {
           let path: string | null = `/specimens?size=5&sort=${order}`;
           let last: string | null = null;
           while (path) {
@@ -573,7 +575,7 @@ describe('the fast path and the general path', () => {
           fc.asyncProperty(one, one, async (before, after) => {
             await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: after }, [OLD], before);
           }),
-          { numRuns: wholeOr(4, 10) },
+          { numRuns: wholeOr(2, 10) },
         );
       });
     }
@@ -662,7 +664,9 @@ describe('the fast path and the general path', () => {
 
     it('are equal where another key addresses the record', async () => {
       const statuses = new Set<number>();
-      const flyers = LEAFLET_REQUESTS.map((each) => ({
+      // In short each third request to the other model.
+      const asked = LEAFLET_REQUESTS.filter((_, index) => index % wholeOr(3, 1) === 0);
+      const flyers = asked.map((each) => ({
         ...each,
         path: each.path.replace('leaflets', 'flyers'),
       }));

@@ -10,6 +10,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except, onPath } from '../../support/combination.js';
 import { schemaChecker } from '../../support/json-schema-checker.js';
 import { administer, execute as executeIn, freshDatabase } from '../../support/postgres.js';
+import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const SETTINGS = [
@@ -118,7 +119,7 @@ describe('a column of a type of its own', () => {
     ]);
   });
 
-  for (const [name, each] of CASES) {
+  for (const [index, [name, each]] of CASES.entries()) {
     const { values, found, refused, wrong, barred = [], isPadded, isSorted = true, isWritten = true } = each;
     describe(name, () => {
       const shown = [...values.map(([, wire]) => wire), null].map((value, index) => ({
@@ -175,7 +176,8 @@ describe('a column of a type of its own', () => {
           expect((await get(`/${name}?sort=value`)).status).to.equal(400));
       else
         it('is walked in its order, to and fro', async () => {
-          for (const direction of ['', '-'] as const) {
+          // In short one of both.
+          for (const direction of ['', '-'].filter((_, at) => wholeOr(at === index % 2, true))) {
             const order = direction === '' ? 'value, id' : 'value DESC, id DESC';
             const expected = idsOf(await select<{ id: number }>(`SELECT id FROM ${name} ORDER BY ${order}`));
             const seen: number[] = [];

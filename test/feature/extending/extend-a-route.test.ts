@@ -241,10 +241,10 @@ const OVERRIDDEN: readonly ModelClass[] = [Plain, Walked, WithGetter, WithNote];
 const OVERRIDES = OVERRIDDEN.map((model) => passingController(crudController(model)));
 
 const EXTENSIONS: readonly Extended[] = [
-  { what: 'nothing', options: {} },
   ...wholeOr<Extended[]>(
     [],
     [
+      { what: 'nothing', options: {} },
       { what: 'overrides', options: { controllers: OVERRIDES }, extended: OVERRIDDEN },
       { what: 'an interceptor', options: { routing: { interceptors: [Passing] } } },
     ],
