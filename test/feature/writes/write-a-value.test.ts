@@ -5,6 +5,7 @@ import { literal, QueryTypes } from 'sequelize';
 import { Column, CreatedAt, DataType, Table, UpdatedAt } from 'sequelize-typescript';
 import { Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ tableName: 'boxes' })
@@ -75,10 +76,12 @@ describe('a value that is written', () => {
     }
   }
 
-  for (const column of COLUMNS) {
+  for (const [place, column] of COLUMNS.entries()) {
     it(`is what Sequelize writes: ${column}`, async () => {
       const row = await Box.create({});
       for (const [index, value] of VALUES.entries()) {
+        // In short each value is written to half of the columns.
+        if ((index + place) % wholeOr(2, 1) !== 0) continue;
         const values = { [column]: value };
         const created = await outcome(column, () => boxes.create(values));
         expect(created, `create ${index}`).to.deep.equal(await outcome(column, () => Box.create(values)));
