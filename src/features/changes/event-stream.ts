@@ -11,7 +11,7 @@ const PATIENCE = 10_000;
 /** Characters of what is written to all at once. Who gets more reads it in pages. */
 const PIECE = 32 * 1024;
 /** Events of a page. */
-const PAGE = 100;
+const PAGE = 250;
 /** Bounds of the time after which a client comes back; milliseconds. Many would come at once otherwise. */
 const RETRY = [2_000, 5_000] as const;
 

@@ -143,10 +143,16 @@ function compileJudgement(
   const time = sql`to_char(${EVENT}.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
   const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e'`;
-  const events = sql`SELECT * FROM (${ticks.between(from, to, COLUMNS, own)}) AS c LIMIT ${raw(String(MOST + 1))}`;
-  const page = sql`SELECT * FROM found WHERE id > ${String(after)}::int8 ORDER BY id LIMIT ${raw(String(size))}`;
+  const all = ticks.between(from, to, raw('1'), own);
+  // A later page has no need to know.
+  const total =
+    after === 0n
+      ? sql`SELECT count(*) FROM (SELECT * FROM (${all}) AS c LIMIT ${raw(String(MOST + 1))}) AS c`
+      : raw('SELECT 0');
+  const rest = ticks.between(from, to, COLUMNS, sql`${own} AND c.id > ${String(after)}::int8`);
+  const page = sql`SELECT * FROM (${rest}) AS c ORDER BY id LIMIT ${raw(String(size))}`;
   const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op = 't' OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
-  return sql`WITH found AS (${events}), page AS (${page}) SELECT (SELECT count(*) FROM found)::text AS c0, (SELECT count(*) FROM page)::text AS c1, (SELECT max(id) FROM page)::text AS c2, ${ticks.has(to)}::text AS c3, (${seen})::text AS c4`;
+  return sql`WITH page AS (${page}) SELECT (${total})::text AS c0, (SELECT count(*) FROM page)::text AS c1, (SELECT max(id) FROM page)::text AS c2, ${ticks.has(to)}::text AS c3, (${seen})::text AS c4`;
 }
 
 /** None for an update of which the request may read nothing. */

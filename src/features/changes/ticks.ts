@@ -72,11 +72,12 @@ export class Ticks {
   async beat(known: Tick | null): Promise<Beat> {
     const [found] = await this.readNow(this.#probe(known));
     if (found && found[2] !== 'true') return beatOf(found, known);
-    const made = await this.#make();
+    // Before there is any, all wait for the first one.
+    const made = await this.#make(found === undefined);
     if (made) return { latest: made, isLost: found ? beatOf(found, known).isLost : known !== null };
     // Another process makes it now.
     const [again] = await this.readNow(this.#probe(known));
-    if (!again) throw new Error('There is no tick yet.');
+    if (!again) throw new Error(`The table ${this.#name} has lost its ticks.`);
     return beatOf(again, known);
   }
 
@@ -124,13 +125,14 @@ export class Ticks {
     return joinSql([late, sql`${select} AND c.xid = ANY(${`{${open}}`}::xid8[])`], ' UNION ALL ');
   }
 
-  async #make(): Promise<Tick | null> {
+  /** @param waits whether another process that makes one is waited for */
+  async #make(waits: boolean): Promise<Tick | null> {
     const session = new DatabaseSession(this.#sequelize, 'write', { ...STATEMENT_SNAPSHOTS, settings: null });
     return session.run(async () => {
       const within = await session.begin();
       const on = this.#isFast ? primary(statementRunner(this.#sequelize).within(within)) : null;
       // A statement of its own: the snapshot of the next one is younger than the lock.
-      const [lock] = await this.#select(this.#lock, NO_SLOTS, on, within);
+      const [lock] = await this.#select(this.#lock(waits), NO_SLOTS, on, within);
       if (lock?.[0] !== 'true') return null;
       const made = await this.#select(this.#insert, NO_SLOTS, on, within);
       const last = made.at(-1);
@@ -139,8 +141,12 @@ export class Ticks {
   }
 
   /** A tick, and all that it sees, survives a crash, although writes may not wait for the disk: its commit does. */
-  get #lock(): SqlFragment {
-    return sql`SELECT pg_try_advisory_xact_lock(${LOCK}::int4, ${this.#name}::regclass::oid::int4)::text AS c0, CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END AS c1`;
+  #lock(waits: boolean): SqlFragment {
+    const key = sql`(${LOCK}::int4, ${this.#name}::regclass::oid::int4)`;
+    const lock = waits
+      ? sql`(SELECT true FROM pg_advisory_xact_lock${key})`
+      : sql`pg_try_advisory_xact_lock${key}`;
+    return sql`SELECT ${lock}::text AS c0, CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', true) END AS c1`;
   }
 
   get #name(): string {
