@@ -275,7 +275,9 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     (each) => each.shared?.(resources, featureOptions) ?? [],
   );
   const rowSecurity = settings.rls && new RowSecurityCheck(plans, settings.logger);
-  const rls = settings.rls && rowSecurity && new RowSecurity(settings.rls, rowSecurity);
+  const added = features.flatMap((each) => each.settings?.(plans, featureOptions, settings.logger) ?? []);
+  const hasSettings = settings.rls !== null || added.length > 0;
+  const rls = hasSettings ? new RowSecurity(settings.rls, rowSecurity, added) : null;
   const catalogue = new CatalogueGate(plans, { logger: settings.logger, features, indexAdvice, strictTypes });
   const { router, ...mounted } = mountResources({
     ...settings,

@@ -1,19 +1,20 @@
-/** The settings of each request, by which the row security of PostgreSQL identifies the client. */
+/** The settings of each request: those by which the row security of PostgreSQL identifies the client, and those of features. */
 
 import type { Request, RequestHandler } from 'express';
 import type { RowSecurityOptions } from '../declare/access-options.js';
 import type { RowSecurityCheck } from '../inspect/check-row-security.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
+import type { RouteSettings, SettingsRoute } from '../operation/route-settings.js';
 import { type RequestSettings, runWithSettings, settingsOf } from '../postgres/index.js';
 import { showValue } from '../util/option-problems.js';
-import { isPromise } from '../util/promises.js';
+import { all, isPromise, type Maybe, then } from '../util/promises.js';
 import { guarded } from './evaluate-rules.js';
 
 const SETTINGS = Symbol('settings');
 
 /** A property, as the resource of a request is. */
 interface SettingRequest extends Request {
-  [SETTINGS]?: { readonly by: RowSecurity; readonly settings: RequestSettings };
+  [SETTINGS]?: { readonly by: RowSecurity; readonly secured: Settings; readonly settings: RequestSettings };
 }
 
 /** The settings of a request that was asked for them; null where the application has none. */
@@ -21,38 +22,67 @@ export function requestSettings(request: SettingRequest): RequestSettings | null
   return request[SETTINGS]?.settings ?? null;
 }
 
-/** Row security, of one application. */
-export class RowSecurity {
-  readonly #options: RowSecurityOptions;
-  readonly #check: RowSecurityCheck;
+/** Names and values of settings. */
+type Settings = readonly (readonly [name: string, value: string])[];
 
-  constructor(options: RowSecurityOptions, check: RowSecurityCheck) {
-    this.#options = options;
-    this.#check = check;
+const NO_SETTINGS: Settings = Object.freeze([]);
+
+/** Adds a setting to those of a request, or sets it anew, for all that begins from now on. */
+export function addSetting(request: SettingRequest, name: string, value: string): void {
+  const known = request[SETTINGS];
+  if (known) request[SETTINGS] = { ...known, settings: settingsOf(known.secured, [[name, value]]) };
+}
+
+/** Row security, of one application, with the settings that its features add. */
+export class RowSecurity {
+  readonly #security: { readonly options: RowSecurityOptions; readonly check: RowSecurityCheck } | null;
+  readonly #added: readonly RouteSettings[];
+
+  /** @param options null where the application has no row security */
+  constructor(
+    options: RowSecurityOptions | null,
+    check: RowSecurityCheck | null,
+    added: readonly RouteSettings[],
+  ) {
+    this.#security = options && check && { options, check };
+    this.#added = added;
+  }
+
+  /** False where the settings are those of features alone. */
+  get isSecured(): boolean {
+    return this.#security !== null;
   }
 
   /**
-   * Evaluates the settings of a request, once, and refuses one that has none with 403.
+   * Evaluates the settings of a request, once, and refuses one that has none with 403. Null where requests of the route need none.
    *
-   * @param isAmbient whether code of the user's takes part, whose queries are to have them
+   * @param route with code of the user's, queries of that code have them, too
    */
-  handler(isAmbient: boolean): RequestHandler {
+  handler(route: SettingsRoute): RequestHandler | null {
+    const finders = this.#added.flatMap((find) => find(route) ?? []);
+    if (!this.#security && finders.length === 0) return null;
     return (request: SettingRequest, _response, next) => {
-      const goOn = (settings: RequestSettings): void => {
-        request[SETTINGS] = { by: this, settings };
-        if (isAmbient) runWithSettings(settings, next);
+      const goOn = (secured: Settings, added: Settings): void => {
+        const settings = settingsOf(secured, added);
+        request[SETTINGS] = { by: this, secured, settings };
+        if (route.isAmbient) runWithSettings(settings, next);
         else next();
       };
+      const add = (secured: Settings): Maybe<void> => {
+        const added = all(finders.map((find) => find(request)));
+        return then(added, (lists) => goOn(secured, lists.flat()));
+      };
       const known = request[SETTINGS];
-      const settings = known?.by === this ? known.settings : this.#ask(request);
-      return isPromise(settings) ? settings.then(goOn, next) : goOn(settings);
+      const done = then(known?.by === this ? known.secured : this.#ask(request), add);
+      if (isPromise(done)) done.catch(next);
     };
   }
 
-  #ask(request: Request): RequestSettings | Promise<RequestSettings> {
-    if (!this.#check.isDone) return this.#check.pass().then(() => this.#ask(request));
-    const answer = guarded(this.#options.settings, request);
-    return isPromise(answer) ? answer.then(settingsFrom) : settingsFrom(answer);
+  #ask(request: Request): Maybe<Settings> {
+    if (!this.#security) return NO_SETTINGS;
+    const { options, check } = this.#security;
+    if (!check.isDone) return check.pass().then(() => this.#ask(request));
+    return then(guarded(options.settings, request), settingsFrom);
   }
 }
 
@@ -60,13 +90,13 @@ export class RowSecurity {
 const NAME = /^[A-Za-z_][\w$]*(?:\.[A-Za-z_][\w$]*)+$/;
 
 /** @throws RefusedRequestError 403 where something is missing; TypeError, which shows no value */
-function settingsFrom(answer: unknown): RequestSettings {
+function settingsFrom(answer: unknown): Settings {
   if (answer === null || answer === undefined) throw denied();
   if (typeof answer !== 'object' || Array.isArray(answer))
     throw new TypeError('rls.settings gave no object; use one such as { "app.tenant_id": "7" }.');
   const entries = Object.entries(answer);
   if (entries.length === 0) throw new TypeError('rls.settings gave an object without a setting.');
-  return settingsOf(entries.map(([name, value]) => [name, checked(name, value)] as const));
+  return entries.map(([name, value]) => [name, checked(name, value)] as const);
 }
 
 function checked(name: string, value: unknown): string {

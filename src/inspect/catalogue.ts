@@ -12,6 +12,7 @@ import type {
 } from '../describe/table-facts.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
 import type { FoundIndex } from '../operation/feature.js';
+import { OBSERVERS } from '../postgres/index.js';
 
 /** An index, as the catalogue has it. Partial ones and those over expressions are among them; invalid ones are not. */
 export interface IndexRow extends FoundIndex {
@@ -90,7 +91,8 @@ const TABLES = `
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'hasRowSecurity', c.relrowsecurity,
     'watchesUpdates', c.relhasrules OR EXISTS (
-      SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 17 = 17),
+      SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND NOT g.tgisinternal AND g.tgenabled IN ('O', 'A') AND g.tgtype & 17 = 17
+        AND g.tgname NOT LIKE '${OBSERVERS}'),
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
     'columns', (
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),

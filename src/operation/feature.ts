@@ -10,6 +10,7 @@ import type { CursorListQuery, ListQuery, OffsetListQuery } from '../request/que
 import type { Filter } from '../request/query/predicate.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { RequestIssue } from '../schema/request-issue.js';
+import type { Logger } from '../util/logger.js';
 import type { Maybe } from '../util/promises.js';
 import type { Access, AccessForm } from './access.js';
 import type {
@@ -22,6 +23,7 @@ import type {
 } from './operation.js';
 import type { ProblemStatus } from './refused-request-error.js';
 import type { RelatedAccess } from './related-rows.js';
+import type { RouteSettings } from './route-settings.js';
 import type { RouteSource } from './route-spec.js';
 
 /** Context that features are compiled for: the resource, and settings of the application. */
@@ -367,6 +369,12 @@ export interface FeatureNeeds {
   readonly check?: ResourceCheck;
   /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. `plans` are those of its instance. */
   tables?(plan: ResourcePlan, plans: readonly ResourcePlan[]): readonly OwnTable[];
+  /** Settings with which statements of requests run; null where no resource needs any. */
+  settings?(
+    plans: readonly ResourcePlan[],
+    application: Readonly<Record<string, unknown>>,
+    logger: Logger,
+  ): RouteSettings | null;
   /** Statements for the command `sql` that add columns which the model lacks. They change nothing where the table has them. */
   columns?(plan: ResourcePlan): readonly string[];
   /** Indexes for the advice at the start, and for the command `sql`. */

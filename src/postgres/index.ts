@@ -73,6 +73,7 @@ export {
 export {
   forgetTriggers,
   NO_TRIGGERS,
+  OBSERVERS,
   type RowWrite,
   type TableTriggers,
   tableTriggers,

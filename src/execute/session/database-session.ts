@@ -145,8 +145,9 @@ export class DatabaseSession implements SessionScope {
   /** The transaction; begun at the first call. It has the settings of a request that joins it. */
   begin(): Promise<Transaction> {
     const settings = currentSettings();
-    const isNew = settings !== null && settings.key !== this.#settings?.key;
-    const refusal = this.#abortion ?? this.#undone ?? (isNew && this.#settings ? otherSettings() : null);
+    const isNew = settings !== null && settings !== this.#settings;
+    const isOther = isNew && this.#settings !== null && settings.key !== this.#settings.key;
+    const refusal = this.#abortion ?? this.#undone ?? (isOther ? otherSettings() : null);
     if (refusal) return Promise.reject(refusal);
     if (isNew) this.#settings = settings;
     if (isNew) {

@@ -2,6 +2,7 @@
 
 import type { Router } from 'express';
 import type { Model } from 'sequelize';
+import { RowSecurity } from '../../access/row-security.js';
 import { compilePlan } from '../../compile/compile-plan.js';
 import type { CrudOptions } from '../../declare/crud-options.js';
 import { declaredOptions } from '../../describe/record.js';
@@ -71,7 +72,9 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     features: FEATURES,
     indexAdvice: false,
   });
-  const none = { controllers: [], access: {}, rls: null, matching: null };
+  const added = FEATURES.flatMap((each) => each.settings?.(plans, {}, settings.logger) ?? []);
+  const rls = added.length > 0 ? new RowSecurity(null, null, added) : null;
+  const none = { controllers: [], access: {}, rls, matching: null };
   const { router } = mountResources({ ...settings, ...none, catalogue, resources });
   router.use(admitThenGoOn);
   router.stack.unshift(...router.stack.splice(-1));

@@ -102,7 +102,12 @@ export function registerResourceController(
     if (!spec && !takes.get(method)?.parameters.has('listQuery'))
       closeRoute(controller, method, declaredParameters(lineage, method), plan.unknownQuery);
     const isUserCodeRun = () => !spec || Boolean(spec.compile) || decide?.().runsUserCode === true;
-    evaluateSettings(controller, method, settings, isUserCodeRun);
+    evaluateSettings(controller, method, settings, () => ({
+      plan,
+      operation: `${plan.name}.${operationName(method, spec)}`,
+      verb: spec?.verb ?? null,
+      isAmbient: isUserCodeRun(),
+    }));
     addGeneratedMetadata(resource, method, controller, lineage);
   }
   for (const [method, given] of takes) bindArguments(resource, method, given, controller, lineage);
@@ -345,7 +350,12 @@ export function registerPlainController(
   }
   for (const { method } of actions) {
     closeRoute(controller, method, declaredParameters(lineage, method), 'reject');
-    evaluateSettings(controller, method, settings, () => true);
+    evaluateSettings(controller, method, settings, () => ({
+      plan: null,
+      operation: `${base.name}.${method}`,
+      verb: null,
+      isAmbient: true,
+    }));
   }
   const declared = storage.controllers.filter(({ target }) => target === base);
   storage.controllers.push(...declared.map((args) => ({ ...args, target: controller })));

@@ -7,6 +7,7 @@ import type { PathSettings } from '../../handle/decide-route.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { ResourceArguments } from '../../handle/resource-arguments.js';
 import { contextOf } from '../../handle/run-method.js';
+import type { SettingsRoute } from '../../operation/route-settings.js';
 import { type RouteSpec, routeNamed } from '../../operation/route-spec.js';
 import { setToldNames } from '../../request/request-notes.js';
 import { authorizations, declaredParameters } from '../resources/controller-metadata.js';
@@ -75,19 +76,16 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
 }
 
 /**
- * Has a route evaluate the settings of row security before anything else of a request is read, behind all that the user's decorators put before the method so far.
- *
- * @param isAmbient whether code of the user's takes part in the route
- */
+ * Has a route evaluate the settings of its requests before anything else of a request is read, behind all that the user's decorators put before the method so far. */
 export function evaluateSettings(
   controller: new () => object,
   method: string,
   { rls }: PathSettings,
-  isAmbient: () => boolean,
+  describe: () => SettingsRoute,
 ): void {
   if (!rls) return;
-  const middleware = rls.handler(isAmbient());
-  routingStorage().uses.push({ target: controller, method, middleware, afterAction: false });
+  const middleware = rls.handler(describe());
+  if (middleware) routingStorage().uses.push({ target: controller, method, middleware, afterAction: false });
 }
 
 /**

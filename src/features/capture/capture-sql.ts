@@ -2,7 +2,7 @@
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
-import type { OwnTable } from '../../operation/feature.js';
+import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, sourceOf } from './change-table.js';
@@ -105,16 +105,52 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
           `${isRow ? '' : tables}FOR EACH ${isRow ? 'ROW' : 'STATEMENT'} ${execute}`
         );
       }),
-      find: {
-        text:
-          `SELECT count(*) = 4 AS "exists" FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgrelid = to_regclass($1) ` +
-          // 1 and 32 are ROW and TRUNCATE (`pg_trigger.h`).
-          `AND tgparentid = 0 AND proname = $2 AND tgargs = decode($3, 'hex') AND (tgtype & 1 = $4::int OR tgtype & 32 <> 0)`,
-        values: [table, FUNCTION, argumentBytes(values), isByRow ? '1' : '0'],
-      },
+      find: triggersFound({ table, isByRow, values }, ''),
       failure,
     },
   ];
+}
+
+/** A statement that says whether the triggers of a resource are there and enabled, whatever they leave out: an application may be newer than its tables. */
+export function presentTriggers(plan: ResourcePlan, plans: readonly ResourcePlan[]) {
+  const { values, ...capture } = captureOf(plan, plans);
+  return triggersFound({ ...capture, values: values.slice(0, 2) }, `|| '%' AND tgenabled IN ('O', 'A')`);
+}
+
+/** 1 and 32 are ROW and TRUNCATE (`pg_trigger.h`). */
+function triggersFound(
+  { table, isByRow, values }: TableCapture,
+  more: string,
+): NonNullable<OwnTable['find']> {
+  return {
+    text:
+      'SELECT count(*) = 4 AS "exists" FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgrelid = to_regclass($1) AND tgparentid = 0 ' +
+      `AND proname = $2 AND (tgtype & 1 = $4::int OR tgtype & 32 <> 0) AND encode(tgargs, 'hex') LIKE $3 ${more}`,
+    values: [table, FUNCTION, argumentBytes(values), isByRow ? '1' : '0'],
+  };
+}
+
+const NOTHING: TableReport = Object.freeze({ problems: [], warnings: [] });
+
+/** Problems of tables that have no such triggers. */
+export function inspectCaptured(plan: ResourcePlan): TableReport {
+  const { kind = 'table' } = (isCaptured(plan) && tableFacts(plan.model)) || {};
+  const isByRow = historyOf(plan)?.isByRow === true;
+  if (kind === 'partitioned table' && !isByRow)
+    return {
+      problems: [],
+      warnings: [
+        `${plan.name}: its table is partitioned, so that changes are stored by a trigger for each row, and writes of many rows take longer; ` +
+          "set history: { capture: 'row' }, so that npx crud-controllers sql prints these triggers.",
+      ],
+    };
+  if (kind === 'table' || kind === 'partitioned table' || (kind === 'foreign table' && isByRow))
+    return NOTHING;
+  const mend = kind === 'foreign table' ? "set history: { capture: 'row' }, or leave it out" : 'leave it out';
+  return {
+    problems: [`${plan.name}: its table is a ${kind}, which has no triggers that history needs; ${mend}.`],
+    warnings: [],
+  };
 }
 
 /** The arguments as `pg_trigger.tgargs` has them, in hexadecimal. */

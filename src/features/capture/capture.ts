@@ -1,7 +1,8 @@
 /** Capture: each change of the table of a resource is stored by triggers, whoever makes it. */
 import type { FeatureFactory } from '../../operation/feature.js';
 import { checkCapture, compileActor, compileChanges, compileHistory } from './capture-options.js';
-import { captureTables } from './capture-sql.js';
+import { captureTables, inspectCaptured } from './capture-sql.js';
+import { captureSettings } from './context.js';
 
 /** Stores changes where `history` or `changes` is set. */
 export const capture: FeatureFactory = Object.assign(() => null, {
@@ -9,4 +10,6 @@ export const capture: FeatureFactory = Object.assign(() => null, {
   resourceOptions: { history: compileHistory, changes: compileChanges },
   check: checkCapture,
   tables: captureTables,
+  settings: captureSettings,
+  inspectTable: inspectCaptured,
 });

@@ -76,7 +76,7 @@ function problems({ controller, repository, plan }: Resource, { rls }: PathSetti
       (reason) =>
         `${name}: changes would name records that the list may hide, because ${reason}; write the condition as scope or visible, or leave changes out.`,
     ),
-    ...(rls && !scope?.size && visible === null
+    ...(rls?.isSecured && !scope?.size && visible === null
       ? [
           `${name}: changes needs scope or visible beside rls, because the policies of PostgreSQL judge rows, and not the images of rows that it stores.`,
         ]

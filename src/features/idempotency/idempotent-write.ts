@@ -203,7 +203,7 @@ export function fingerprintOf(request: Request, access: Access, body = sentBody(
   const url = request.originalUrl.replace(/^[^?]*/, (path) => path.replaceAll(/%2C/gi, ','));
   const asked = digest(`${JSON.stringify([url, within])}\n${body}`);
   const { allowed } = access;
-  const seen = [access.digest(), requestSettings(request)?.key, ...(allowed ? [allowed] : [])];
+  const seen = [access.digest(), requestSettings(request)?.key || undefined, ...(allowed ? [allowed] : [])];
   return `${asked}.${digest(JSON.stringify(seen))}`;
 }
 

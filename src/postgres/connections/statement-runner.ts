@@ -167,8 +167,10 @@ class StatementRunner implements StatementTarget {
   withSettings(settings: RequestSettings): StatementTarget {
     const { text, values } = settings;
     const first = { statement: this.#named.get(text), values, settings };
+    const isSecured = settings.key !== '';
     return {
-      read: (sql, bound, table, isPlanned) => this.read(sql, bound, table, isPlanned, first),
+      read: (sql, bound, table, isPlanned) =>
+        this.read(sql, bound, table, isPlanned, isSecured ? first : null),
       write: (sql, bound) => this.write(sql, bound, undefined, first),
       sharesWrites: false,
     };

@@ -50,14 +50,22 @@ export interface RequestSettings {
   readonly text: string;
   /** Names and values in turn. */
   readonly values: readonly string[];
-  /** The same for requests with the same settings, and for no others. */
+  /** The same for requests with the same settings of row security, and for no others; empty for those without. */
   readonly key: string;
 }
 
-/** A statement that sets them until the end of its transaction. */
-export function settingsOf(settings: readonly (readonly [name: string, value: string])[]): RequestSettings {
-  const values = Object.freeze(settings.flat());
-  return Object.freeze({ text: textFor(settings.length), values, key: JSON.stringify(values) });
+type Settings = readonly (readonly [name: string, value: string])[];
+
+/**
+ * A statement that sets them until the end of its transaction.
+ *
+ * @param secured those of row security, which decide what a request sees
+ * @param added those that say only who it is
+ */
+export function settingsOf(secured: Settings, added: Settings = []): RequestSettings {
+  const values = Object.freeze([...secured, ...added].flat());
+  const key = secured.length === 0 ? '' : JSON.stringify(secured.flat());
+  return Object.freeze({ text: textFor(secured.length + added.length), values, key });
 }
 
 /** By number of settings. */

@@ -62,6 +62,9 @@ const KEPT = `CASE
       WHEN prosrc !~* '\\mreturn\\M(?!\\s+old\\s*;)' THEN 8
       ELSE 0 END`;
 
+/** Names of triggers of this library: they run afterwards, change no row, and a rollback undoes what they do. */
+export const OBSERVERS = 'crud\\_capture\\_%';
+
 /**
  * With partitions; views and foreign tables may do anything. 1, 2, 4, 8 and 16 are ROW, BEFORE, INSERT, DELETE and UPDATE (`pg_trigger.h`). A foreign key
  * that refers to its own table may have the row follow itself, unless it is the primary key that it follows.
@@ -99,7 +102,7 @@ const TRIGGERS = `
       WHERE has_sequence_privilege(seqrelid, 'USAGE')) AS sequences,
     max(CASE WHEN EXISTS (
       SELECT FROM pg_constraint WHERE conrelid = id AND condeferrable AND contype IN ('p', 'u', 'x')) THEN 1 ELSE 0 END) AS late
-  FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal
+  FROM part JOIN pg_class ON pg_class.oid = id LEFT JOIN pg_trigger ON tgrelid = id AND NOT tgisinternal AND tgname NOT LIKE '${OBSERVERS}'
     LEFT JOIN pg_proc ON pg_proc.oid = tgfoid LEFT JOIN pg_language ON pg_language.oid = prolang`;
 
 /** Sends a query with values for its parameters to the primary; resolves with the rows. */

@@ -1,0 +1,113 @@
+/** The writer of changes, as triggers read it from a setting of the transaction. */
+import type { Request } from 'express';
+import { guarded } from '../../access/evaluate-rules.js';
+import { addSetting } from '../../access/row-security.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { RouteSettings } from '../../operation/route-settings.js';
+import { requestId } from '../../request/standard-headers.js';
+import type { Logger } from '../../util/logger.js';
+import { then } from '../../util/promises.js';
+import { IDEMPOTENCY_KEY, parseKey } from '../idempotency/idempotency-key.js';
+import { type ActorRule, isCaptured } from './capture-options.js';
+import { type ChangeContext, sourceOf } from './change-table.js';
+import { TriggerGate } from './trigger-gate.js';
+
+const SETTING = 'crud.context';
+
+const CONTEXT = Symbol('change context');
+
+/** A property, as the resource of a request is. */
+interface WritingRequest extends Request {
+  [CONTEXT]?: ChangeContext;
+}
+
+/** Adds to the context of the changes that a request makes from now on. */
+export function addToContext(request: WritingRequest, added: Pick<ChangeContext, 'of'>): void {
+  const context = request[CONTEXT];
+  if (!context) return;
+  request[CONTEXT] = { ...context, ...added };
+  addSetting(request, SETTING, JSON.stringify(request[CONTEXT]));
+}
+
+/** The context of each request that may write a table whose changes are stored; null where there is no such table. */
+export function captureSettings(
+  plans: readonly ResourcePlan[],
+  application: Readonly<Record<string, unknown>>,
+  logger: Logger,
+): RouteSettings | null {
+  const captured = plans.filter(isCaptured);
+  if (captured.length === 0) return null;
+  const { actor = null } = (application['history'] as { readonly actor: ActorRule | null } | undefined) ?? {};
+  const gates = new Map(captured.map((plan) => [plan, new TriggerGate(plan, plans, logger)]));
+  const parents = tablesAbove(captured, plans);
+  return ({ plan, operation, verb, isAmbient }) => {
+    const gate = plan && gates.get(plan);
+    const isWritten = gate || isAmbient || (verb !== 'post' && plan !== null && parents.has(sourceOf(plan)));
+    if (verb === 'get' || !isWritten) return null;
+    // A method of the user's may only read.
+    const isGated = gate && verb !== null;
+    return (request: WritingRequest) =>
+      then(isGated ? gate.pass() : undefined, () =>
+        then(actor ? guarded(actor, request) : null, (answer) => {
+          const key = keyOf(request);
+          const context: ChangeContext = {
+            actor: actorText(answer),
+            request_id: requestId(request),
+            operation,
+            ...(key === null ? {} : { key }),
+          };
+          request[CONTEXT] = context;
+          return [[SETTING, JSON.stringify(context)]];
+        }),
+      );
+  };
+}
+
+function actorText(answer: unknown): string | null {
+  if (answer === null || answer === undefined) return null;
+  if (typeof answer === 'string' || typeof answer === 'number' || typeof answer === 'bigint') {
+    const text = String(answer);
+    // JSON of PostgreSQL has no such character.
+    if (!text.includes('\0')) return text;
+  }
+  throw new TypeError(
+    `history.actor gave a ${typeof answer}, which is no text or number; write it as one, such as String(id).`,
+  );
+}
+
+/** The key that the request is sent with; null where there is none, or it is refused later. */
+function keyOf(request: Request): string | null {
+  const text = request.get(IDEMPOTENCY_KEY);
+  if (text === undefined) return null;
+  try {
+    return parseKey(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Tables whose writes may change rows of the captured ones by foreign keys, over any number of tables. */
+function tablesAbove(captured: readonly ResourcePlan[], plans: readonly ResourcePlan[]): ReadonlySet<string> {
+  const above = new Set<string>();
+  const reached = new Set(captured.map(sourceOf));
+  for (let size = -1; size !== above.size; ) {
+    size = above.size;
+    for (const plan of plans.filter((each) => reached.has(sourceOf(each))))
+      for (const { references } of Object.values(plan.model.getAttributes())) {
+        const target = referenceOf(references);
+        if (target === null) continue;
+        above.add(target);
+        reached.add(target);
+      }
+  }
+  return above;
+}
+
+/** The table that an attribute refers to, as `sourceOf` names it. */
+function referenceOf(references: unknown): string | null {
+  const { model = references } = Object(references) as { readonly model?: unknown };
+  if (typeof model === 'string') return model;
+  const { tableName, schema } = Object(model) as { readonly tableName?: string; readonly schema?: string };
+  if (tableName === undefined) return null;
+  return schema ? `${schema}.${tableName}` : tableName;
+}

@@ -1,0 +1,58 @@
+/** Writes whose changes would not be stored are refused: a history with holes is worse than a pause. */
+import { expect } from 'chai';
+import { Column, DataType, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { NamedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { startTestApp } from '../../support/test-app.js';
+
+@Crud({ history: true })
+@Table({ tableName: 'clocks', timestamps: false })
+class Clock extends NamedRow {}
+
+@Crud({ history: true })
+@Table({ tableName: 'dials', timestamps: false })
+class Dial extends NamedRow {
+  @Column(DataType.INTEGER) declare clockId: number | null;
+}
+
+const TRIGGER = 'crud_capture_update';
+
+describe('a table without its triggers', () => {
+  const ways: Readonly<Record<string, readonly [away: string, back: string]>> = {
+    disabled: [
+      `ALTER TABLE clocks DISABLE TRIGGER ${TRIGGER}`,
+      `ALTER TABLE clocks ENABLE TRIGGER ${TRIGGER}`,
+    ],
+    missing: [
+      `DROP TRIGGER ${TRIGGER} ON clocks`,
+      `CREATE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks REFERENCING OLD TABLE AS "crud:old" NEW TABLE AS "crud:new" ` +
+        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_1('clocks', '{"id"}', '{}', '')`,
+    ],
+    older: [
+      `CREATE FUNCTION crud_capture_0() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; ` +
+        `CREATE OR REPLACE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_0('clocks', '{"id"}', '{}', '')`,
+      `CREATE OR REPLACE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks REFERENCING OLD TABLE AS "crud:old" NEW TABLE AS "crud:new" ` +
+        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_1('clocks', '{"id"}', '{}', '')`,
+    ],
+  };
+  for (const [name, [away, back]] of Object.entries(ways)) {
+    it(`takes no writes while one is ${name}`, async () => {
+      const logger = new CapturedLog();
+      const models = [Clock, Dial];
+      await using site = await startTestApp({ models, bootstrap: { models, logger } });
+      const { sequelize } = site.engine;
+      const post = (path: string) => site.agent.post(path).send({ name: 'a' });
+      await sequelize.query(away);
+      for (let attempt = 0; attempt < 2; attempt += 1) await post('/clocks').expect(503);
+      await site.agent.get('/clocks').expect(200);
+      await post('/dials').expect(201);
+      const lines = logger.lines.filter(({ message }) => message.includes('Clock'));
+      expect(lines.map(({ level }) => level)).to.deep.equal(['error']);
+      expect(lines[0]?.message).to.include('is missing, disabled, or of an older version');
+      await sequelize.query(back);
+      await post('/clocks').expect(201);
+      await site.agent.patch('/clocks/1').send({ name: 'b' }).expect(200);
+    });
+  }
+});
