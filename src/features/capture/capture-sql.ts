@@ -223,8 +223,9 @@ function storedOf(image: string, other: string): string {
  * are the same whatever those of the writer are. Its search path has no schema in which others may create.
  */
 function functionDefinition(changes: string): string {
+  // Without OFFSET PostgreSQL would write the JSON of a row once for each mention of it.
   const tableOf = (name: string) =>
-    `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows)`;
+    `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows OFFSET 0)`;
   const empty = '(SELECT NULL::jsonb AS image WHERE false)';
   const insertion = (
     before: string,
