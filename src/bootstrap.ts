@@ -199,6 +199,8 @@ export interface DescribedApplication {
    * @param given options of `bootstrap` whose tables it has, null for all. Default: those of the application
    */
   sql(given?: object | null): string;
+  /** Work that has to be done now and then, on the tables that the application needs beside its models. @returns lines about what was done */
+  maintain(): Promise<readonly string[]>;
 }
 
 /** One that was bootstrapped on an application of Express. */
@@ -315,6 +317,10 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
   });
   const routeTable = () => describeRouteTable(application.routes, plans);
   const sql = (given: object | null = options) => describeSql(plans, features, given);
+  const maintain = async () => {
+    const lines = await Promise.all(features.map((feature) => feature.maintain?.(plans) ?? []));
+    return lines.flat();
+  };
   return {
     settings,
     warnings: [
@@ -342,6 +348,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     application,
     routeTable,
     sql,
+    maintain,
   };
 }
 

@@ -23,6 +23,7 @@ Commands:
   sql <module>      prints tables and indexes for your migrations, beside those of the models
   export <module> <resource>         writes all records of a resource as a file; see export --help
   import <module> <resource> <file>  stores the rows of a file; see import --help
+  maintain <module> makes partitions, and removes stored changes that are older than their retention; once a day
 
 Options of init, for a project with models of the tables of a database:
   --from <address>    such as postgres://user@host/shop; --from alone takes DATABASE_URL
@@ -45,7 +46,7 @@ Options, for a module that exports models:
 
 The module starts the application by itself, or exports it, what bootstrap gave, or a function createApp that makes
 it. Or it exports the models with @Crud, and controllers that extend generated ones. No database is reached, and
-nothing listens. Only export and import reach one.
+nothing listens. Only export, import and maintain reach one.
 `;
 
 /** An option as parseArgs found it: `--title=Press` and `--title Press` are the same. */
@@ -135,6 +136,7 @@ const COMMANDS: ReadonlyMap<string, Command> = new Map<string, Command>([
   ],
   ['routes', describing(({ routeTable }) => routeTable(), ['route-prefix'])],
   ['sql', describing(({ sql }) => sql(), [])],
+  ['maintain', { arguments: [{ kind: 'module' }], options: [], run: maintain }],
   ['export', transferring('export', [])],
   ['import', transferring('import', [{ kind: 'file' }])],
 ]);
@@ -226,6 +228,18 @@ function describing(
       }
     },
   };
+}
+
+/** Maintains the tables of an application, with its database. */
+async function maintain([file = '']: readonly string[]): Promise<string> {
+  const { startApplication } = await import('./load-application.js');
+  const stdout = takeStandardOutput();
+  try {
+    const lines = await (await startApplication(file)).maintain();
+    return lines.map((line) => `${line}\n`).join('');
+  } finally {
+    stdout.restore();
+  }
 }
 
 /** A command that sends a file through the routes of an application, with its database. */

@@ -375,6 +375,8 @@ export interface FeatureNeeds {
     application: Readonly<Record<string, unknown>>,
     logger: Logger,
   ): RouteSettings | null;
+  /** Work of the command `maintain`. @returns lines about what was done */
+  maintain?(plans: readonly ResourcePlan[]): Promise<readonly string[]>;
   /** Statements for the command `sql` that add columns which the model lacks. They change nothing where the table has them. */
   columns?(plan: ResourcePlan): readonly string[];
   /** Indexes for the advice at the start, and for the command `sql`. */

@@ -3,6 +3,7 @@ import type { FeatureFactory } from '../../operation/feature.js';
 import { checkCapture, compileActor, compileChanges, compileHistory } from './capture-options.js';
 import { captureTables, inspectCaptured } from './capture-sql.js';
 import { captureSettings } from './context.js';
+import { maintainChanges } from './maintain.js';
 
 /** Stores changes where `history` or `changes` is set. */
 export const capture: FeatureFactory = Object.assign(() => null, {
@@ -12,4 +13,5 @@ export const capture: FeatureFactory = Object.assign(() => null, {
   tables: captureTables,
   settings: captureSettings,
   inspectTable: inspectCaptured,
+  maintain: maintainChanges,
 });

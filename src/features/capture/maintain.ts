@@ -1,0 +1,106 @@
+/** The command `maintain`: makes partitions of stored changes, and removes what is older than its retention. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { selectCatalogue } from '../../inspect/catalogue.js';
+import { changesOf, historyOf, isCaptured } from './capture-options.js';
+import { partitionsDefinition } from './capture-sql.js';
+import { changeTables, sourceOf } from './change-table.js';
+
+/** Rows that one statement removes: it is short, and so are its locks. */
+const BATCH = 1_000;
+
+/** A table of changes, and the resources that store there. */
+interface Store {
+  readonly plan: ResourcePlan;
+  readonly plans: readonly ResourcePlan[];
+}
+
+/** Maintains the tables of an application. @returns a line for each */
+export async function maintainChanges(plans: readonly ResourcePlan[]): Promise<readonly string[]> {
+  const stores = new Map<string, Store>();
+  for (const plan of plans.filter(isCaptured)) {
+    const { changes } = changeTables(plan.model);
+    stores.set(changes, { plan, plans: [...(stores.get(changes)?.plans ?? []), plan] });
+  }
+  const lines: string[] = [];
+  for (const [name, store] of stores) lines.push(`${name}: ${await maintain(store)}`);
+  return lines;
+}
+
+async function maintain({ plan, plans }: Store): Promise<string> {
+  const { sequelize } = plan.model;
+  const { changes, ticks } = changeTables(plan.model);
+  const select = <R extends object>(text: string, values: readonly unknown[]) =>
+    selectCatalogue<R>(sequelize, text, values);
+  await sequelize?.query(partitionsDefinition(plan));
+  const sources = [...new Set(plans.map(sourceOf))];
+  const kept = sources.map(
+    (source) => [source, plans.filter((each) => sourceOf(each) === source).map(retentionOf)] as const,
+  );
+  let parts = 0;
+  if (kept.every(([, own]) => !own.includes(null))) {
+    const old = await select<{ part: string }>(PARTS, [changes, kept.flatMap(([, own]) => own)]);
+    for (const { part } of old) {
+      const [other] = await select(`SELECT 1 AS found FROM ${part} WHERE source <> ALL ($1) LIMIT 1`, [
+        sources,
+      ]);
+      if (other) continue;
+      await sequelize?.query(`DROP TABLE ${part}`);
+      parts += 1;
+    }
+  }
+  let rows = 0;
+  for (const [source, own] of kept) {
+    if (own.includes(null)) continue;
+    let behind = '-infinity';
+    for (;;) {
+      const [batch] = await select<{ rows: string; last: string | null }>(removal(changes), [
+        source,
+        own,
+        behind,
+      ]);
+      if (!batch || batch.last === null) break;
+      rows += Number(batch.rows);
+      behind = batch.last;
+    }
+  }
+  const feeds = plans.filter((each) => changesOf(each) !== null).map(retentionOf);
+  let gone = 0;
+  for (let count = feeds.length > 0 && !feeds.includes(null) ? BATCH : 0; count === BATCH; gone += count) {
+    const [batch] = await select<{ rows: string }>(tickRemoval(ticks), [feeds]);
+    count = Number(batch?.rows);
+  }
+  return `${rows} changes, ${parts} months and ${gone} ticks removed`;
+}
+
+/** An interval of PostgreSQL; null is for ever. */
+function retentionOf(plan: ResourcePlan): string | null {
+  const history = historyOf(plan);
+  return history ? history.retention : (changesOf(plan)?.retention ?? null);
+}
+
+/** The longest of several intervals before now: array of intervals. */
+const limit = (parameter: string): string =>
+  `(SELECT min(now() - each) FROM unnest(${parameter}::interval[]) AS each)`;
+
+/** Partitions of months that are over for all: the table, intervals. */
+const PARTS =
+  `SELECT inhrelid::regclass::text AS part FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = $1::regclass ` +
+  String.raw`AND relname ~ '_\d{4}_\d{2}$' AND ` +
+  `(to_date(right(relname, 7), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC' <= ${limit('$2')}`;
+
+/** Removes changes from the oldest on: source, intervals, the moment that was reached before. */
+function removal(changes: string): string {
+  return (
+    `WITH old AS (SELECT at, id FROM ${changes} WHERE source = $1 AND at >= $3::timestamptz AND at < ${limit('$2')} ORDER BY at LIMIT ${BATCH}), ` +
+    `gone AS (DELETE FROM ${changes} AS c USING old WHERE c.at = old.at AND c.id = old.id RETURNING c.at) ` +
+    'SELECT count(*) AS rows, max(at)::text AS last FROM gone'
+  );
+}
+
+/** Removes ticks, but the last one: intervals. */
+function tickRemoval(ticks: string): string {
+  return (
+    `WITH gone AS (DELETE FROM ${ticks} WHERE n IN (SELECT n FROM ${ticks} WHERE at < ${limit('$1')} AND n < (SELECT max(n) FROM ${ticks}) ` +
+    `ORDER BY n LIMIT ${BATCH}) RETURNING 1) SELECT count(*) AS rows FROM gone`
+  );
+}
