@@ -1,0 +1,97 @@
+/** Changes of tables that need a trigger for each row. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { configError } from '../../support/config-error.js';
+import { execute, freshDatabase } from '../../support/postgres.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
+
+@Crud({ history: true })
+@Table({ tableName: 'metered', timestamps: false })
+class Metered extends Model {
+  @PrimaryKey @Column(DataType.DATEONLY) declare day: string;
+  @PrimaryKey @Column(DataType.INTEGER) declare meter: number;
+  @Column(DataType.INTEGER) declare value: number | null;
+}
+
+@Crud({ history: { capture: 'row' } })
+@Table({ tableName: 'singles', timestamps: false })
+class Single extends NumberedRow {
+  @Column(DataType.INTEGER) declare value: number | null;
+}
+
+@Crud({ history: true, readOnly: true })
+@Table({ tableName: 'viewed', timestamps: false })
+class Viewed extends NumberedRow {}
+
+const TABLES = `
+  CREATE TABLE metered (day date, meter int, value int, PRIMARY KEY (day, meter)) PARTITION BY RANGE (day);
+  CREATE TABLE metered_1 PARTITION OF metered FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
+  CREATE TABLE metered_2 PARTITION OF metered FOR VALUES FROM ('2026-02-01') TO ('2026-03-01');
+  CREATE VIEW viewed AS SELECT 1 AS id`;
+
+async function prepared() {
+  const database = await freshDatabase();
+  await execute(database.url, TABLES);
+  return database;
+}
+
+describe('changes by triggers for rows', () => {
+  const logger = new CapturedLog();
+  const models: ModelClass[] = [Metered, Single];
+  const site = serveTestApp(async () => ({
+    models,
+    database: await prepared(),
+    bootstrap: { models, logger },
+  }));
+
+  const run = (text: string) => site.engine.sequelize.query(text);
+  const events = async () => {
+    const rows = await site.engine.sequelize.query<{ event: string }>(
+      `SELECT concat_ws(' ', source, row_id, op) AS event FROM crud_changes ORDER BY id`,
+      { type: QueryTypes.SELECT, useMaster: true } as { type: QueryTypes.SELECT },
+    );
+    return rows.map(({ event }) => event);
+  };
+
+  it('are whole for partitioned tables, also where a partition is named', async () => {
+    await site.agent.post('/metereds').send({ day: '2026-01-05', meter: 1, value: 1 }).expect(201);
+    await run(
+      `INSERT INTO metered_1 VALUES ('2026-01-06', 2, 1); UPDATE metered_1 SET value = value WHERE meter = 2`,
+    );
+    await site.agent.patch('/metereds/2026-01-05,1').send({ value: 3 }).expect(200);
+    await run(`UPDATE metered SET day = '2026-02-07' WHERE meter = 2`);
+    await site.agent.delete('/metereds/2026-01-05,1').expect(204);
+    expect(await events()).to.deep.equal([
+      'metered 2026-01-05,1 i',
+      'metered 2026-01-06,2 i',
+      'metered 2026-01-05,1 u',
+      'metered 2026-01-06,2 d',
+      'metered 2026-02-07,2 i',
+      'metered 2026-01-05,1 d',
+    ]);
+    const lines = logger.lines.filter(({ message }) => message.includes('Metered: its table is partitioned'));
+    expect(lines).to.have.length(1);
+  });
+
+  it('are stored for any table that wants them', async () => {
+    await run('DELETE FROM crud_changes');
+    await site.agent.post('/singles').send({ value: 1 }).expect(201);
+    await run('UPDATE singles SET value = 1; UPDATE singles SET value = 2; TRUNCATE singles');
+    expect(await events()).to.deep.equal(['singles 1 i', 'singles 1 u', 'singles  t']);
+  });
+
+  it('are refused for views', async () => {
+    const database = await prepared();
+    const message = await configError(async () => {
+      await using _ = await startTestApp({ models: [Viewed], database });
+    });
+    expect(message).to.include(
+      'Viewed: its table is a view, which has no triggers that history needs; leave it out.',
+    );
+    await database.drop();
+  });
+});
