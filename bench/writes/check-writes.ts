@@ -17,7 +17,7 @@ import {
   toJson,
 } from '../measure/check-answers.js';
 import type { Database } from '../measure/database.js';
-import { BATCH, BATCHES, COLUMNS, FIRST_TAG, idsOf, rangeOf } from './versioned-articles.js';
+import { BATCH, BATCHES, COLUMNS, FIRST_TAG, idsOf, KEPT, rangeOf } from './versioned-articles.js';
 import type { WriteWorkload } from './workloads.js';
 import type { WriteWire } from './write-wires.js';
 
@@ -32,6 +32,8 @@ export const WRITE_CHECKS: Readonly<Record<WriteWorkload, Check<WriteWire>>> = {
   updateIfMatch: checkCondition,
   update100: checkUpdateMany,
   updateRange: checkUpdateRange,
+  updateKept: checkKept,
+  updateKept100: checkKept,
 };
 
 async function checkCreate({ wire, ask, database }: WriteExamination): Promise<void> {
@@ -126,6 +128,32 @@ async function checkUpdateRange({ wire, ask, database }: WriteExamination): Prom
   const larger = wire.updateRange(from, to + 1, { price: price + 1 });
   await askFor(ask, larger, 409);
   for (const row of await readRows(database, around)) expectSame(larger, row['price'] === price + 1, false);
+}
+
+/** Each change is stored, with who made it. */
+async function checkKept({ wire, ask, database }: WriteExamination): Promise<void> {
+  const ids = idsOf(BATCHES - 3);
+  const stock = Date.now() % 1_000_000;
+  const [id = 0] = ids;
+  const one = wire.updateKept(id, { stock });
+  await askFor(ask, one, 200);
+  await expectKept(database, one, [id], stock);
+  const many = wire.updateManyKept(ids.map((each) => ({ id: each, stock: stock + 1 })));
+  await askFor(ask, many, 200);
+  await expectKept(database, many, ids, stock + 1);
+}
+
+async function expectKept(
+  database: Database,
+  call: Call,
+  ids: readonly number[],
+  stock: number,
+): Promise<void> {
+  const text =
+    `SELECT count(*)::int AS count FROM crud_changes JOIN ${KEPT} AS kept ON kept.id::text = row_id WHERE source = '${KEPT}' AND op = 'u' ` +
+    `AND new->>'stock' = kept.stock::text AND kept.stock = $2 AND context->>'actor' = 'bench' AND row_id = ANY ($1)`;
+  const [row] = await database.query<{ count: number }>(text, [ids.map(String), stock]);
+  expectSame(call, row?.count, ids.length);
 }
 
 /** Values that a row does not have. */

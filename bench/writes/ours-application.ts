@@ -15,13 +15,22 @@ import { CONNECTIONS_OF_OURS, HOST, readEnvironment } from '../contenders/suppor
 @Table({ tableName: 'articles', version: true })
 class Article extends ArticleColumns {}
 
+@Crud({ prefix: '/kept-articles', endpoints: ['update', 'updateMany'], history: true })
+@Table({ tableName: 'kept_articles', version: true })
+class KeptArticle extends ArticleColumns {}
+
 /** Listens. `createAll` makes the table of keys; the articles are there already. */
 export async function serveWrites(options: BootstrapOptions = {}): Promise<void> {
   const { port, databaseUrl } = readEnvironment();
-  const models = [Article];
+  const models = [Article, KeptArticle];
   const app = express();
   const pool = { max: CONNECTIONS_OF_OURS };
   await engineLifespan(databaseUrl, { models, pool, createAll: true })(app);
-  await bootstrap(app, { models, idempotency: { principal: () => 'bench' }, ...options });
+  await bootstrap(app, {
+    models,
+    idempotency: { principal: () => 'bench' },
+    history: { actor: () => 'bench' },
+    ...options,
+  });
   await serve(app, { port, host: HOST });
 }

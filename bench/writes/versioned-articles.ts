@@ -14,6 +14,9 @@ export const COLUMNS = `${ARTICLE_COLUMNS}, version`;
 /** Of those that are written by hand. */
 export const KEYS = 'request_keys';
 
+/** Articles whose changes are stored. */
+export const KEPT = 'kept_articles';
+
 export function fillStatements(): readonly string[] {
   return [
     ...fillArticles(ROWS),
@@ -28,11 +31,16 @@ export function fillStatements(): readonly string[] {
        PRIMARY KEY (scope, key)
      )`,
     `CREATE INDEX ON ${KEYS} (created_at)`,
+    `CREATE TABLE ${KEPT} (LIKE articles INCLUDING ALL)`,
+    `INSERT INTO ${KEPT} SELECT * FROM articles`,
   ];
 }
 
 /** Every row is in the same state again, so that requests know the tag of each. */
-export const RESTORING = ['UPDATE articles SET version = 0 WHERE version <> 0'] as const;
+export const RESTORING = [
+  'UPDATE articles SET version = 0 WHERE version <> 0',
+  "DO $$ BEGIN IF to_regclass('crud_changes') IS NOT NULL THEN TRUNCATE crud_changes; END IF; END $$",
+] as const;
 
 /** The tag of a row that nothing has changed. */
 export const FIRST_TAG = '"0"';

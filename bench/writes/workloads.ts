@@ -1,4 +1,4 @@
-/** What is measured of writes: one record, a hundred, and the same under a condition or with a key. */
+/** What is measured of writes: one record, a hundred, and the same under a condition, with a key, or with history. */
 import { EACH_ROW, FRESH_KEY, FRESH_NUMBER, randomChanges, randomValues } from '../load/article.js';
 import type { Call } from '../load/call.js';
 import { createRandom, type Random } from '../load/random.js';
@@ -14,13 +14,22 @@ export type WriteWorkload =
   | 'update'
   | 'updateIfMatch'
   | 'update100'
-  | 'updateRange';
+  | 'updateRange'
+  | 'updateKept'
+  | 'updateKept100';
 
 /** Different requests of a workload: of those that write one record, and of those that write many. */
 const VARIETY = 5_000;
 const VARIETY_OF_MANY = 500;
 /** Has no divisor in common with the number of batches. */
 const STRIDE = 7_919;
+
+/** The workload of one record that another one is compared with. */
+const BESIDE: Readonly<Partial<Record<WriteWorkload, WriteWorkload>>> = {
+  createWithKey: 'create',
+  updateIfMatch: 'update',
+  updateKept: 'update',
+};
 
 export const WRITE_WORKLOADS: readonly Workload<WriteWire>[] = [
   one('create', 'Create', create),
@@ -42,6 +51,12 @@ export const WRITE_WORKLOADS: readonly Workload<WriteWire>[] = [
   many('updateRange', 'Update 100 by filter', 'update', (wire, _random, batch) =>
     wire.updateRange(...rangeOf(batch), { price: FRESH_NUMBER }),
   ),
+  one('updateKept', 'Update with history', (wire, random) =>
+    wire.updateKept(EACH_ROW, randomChanges(random)),
+  ),
+  many('updateKept100', 'Update 100 by id with history', 'update100', (wire, random, batch) =>
+    wire.updateManyKept(idsOf(batch).map((id) => ({ id, ...randomChanges(random) }))),
+  ),
 ];
 
 function create(wire: WriteWire, random: Random): Call {
@@ -59,7 +74,7 @@ function one(
   title: string,
   choose: (wire: WriteWire, random: Random) => Call,
 ): Workload<WriteWire> {
-  const beside = name === 'createWithKey' ? 'create' : name === 'updateIfMatch' ? 'update' : null;
+  const beside = BESIDE[name];
   return {
     name,
     title,

@@ -13,17 +13,23 @@ export interface WriteWire {
   updateMany(changes: readonly Change[]): Call;
   /** The same change of all records from an id to before another. */
   updateRange(from: number, to: number, changes: Partial<ArticleValues>): Call;
+  /** The same on articles whose changes are stored. */
+  updateKept(id: number, changes: Partial<ArticleValues>): Call;
+  updateManyKept(changes: readonly Change[]): Call;
   /** The records that were written, in the order of the request. */
   items(answer: Answer): unknown;
 }
 
 const PATH = '/articles';
+const KEPT_PATH = '/kept-articles';
 
 const writes = {
   create: (body) => ({ method: 'POST', path: PATH, body }),
   createMany: (body) => ({ method: 'POST', path: PATH, body }),
   update: (id, body) => ({ method: 'PATCH', path: `${PATH}/${id}`, body }),
   updateMany: (body) => ({ method: 'PATCH', path: PATH, body }),
+  updateKept: (id, body) => ({ method: 'PATCH', path: `${KEPT_PATH}/${id}`, body }),
+  updateManyKept: (body) => ({ method: 'PATCH', path: KEPT_PATH, body }),
 } satisfies Partial<WriteWire>;
 
 /** What the hand-written contenders have. */
