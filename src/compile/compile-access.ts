@@ -14,6 +14,7 @@ import {
   OPTION_ROUTES,
   RULES,
   RULES_OF,
+  type RuledWork,
   type RuleName,
   singleOf,
 } from '../declare/endpoint.js';
@@ -71,7 +72,10 @@ export function compileAccess(
   const fields = compileFields(check);
   const set = compileSet(check, scope, fields);
   const optional = OPTION_ROUTE_NAMES.filter((name) => Object.hasOwn(check.options, name));
-  const work = [...[...endpoints].map(singleOf), ...optional];
+  const work = [
+    ...[...endpoints].map((each) => (each in RULES_OF ? (each as RuledWork) : singleOf(each))),
+    ...optional,
+  ];
   const asked = new Set(work.flatMap((each) => RULES_OF[each]));
   const unruled = [...asked].filter((rule) => !can.has(rule));
   if (shared.deny && unruled.length > 0) {

@@ -7,6 +7,7 @@ import {
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
+import { isWrite, PAST_ENDPOINTS, type RuledWork } from '../declare/endpoint.js';
 import { namedForm } from '../declare/named-types.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
@@ -60,7 +61,7 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
   return prefix;
 }
 
-const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS];
+const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS, ...PAST_ENDPOINTS];
 
 /** The endpoints that `readOnly: true` leaves. */
 const READS: readonly Operation[] = ['list', 'read'];
@@ -75,7 +76,7 @@ export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<
         `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
           didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
       );
-    } else if (isReadOnly && !READS.includes(name))
+    } else if (isReadOnly && isWrite(name as RuledWork))
       report(`readOnly is true, and endpoints has '${name}', which writes; remove one of the two.`);
     else endpoints.add(name);
   }

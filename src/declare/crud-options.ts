@@ -5,7 +5,7 @@ import type { AccessOptions } from './access-options.js';
 import type { AggregateOptions } from './aggregate-options.js';
 import type { Attribute, RelationName } from './attributes.js';
 import type { CountOptions } from './count-options.js';
-import type { BulkEndpoint, Endpoint } from './endpoint.js';
+import type { BulkEndpoint, Endpoint, PastEndpoint } from './endpoint.js';
 import type { ExportFormat, ExportOptions } from './export-options.js';
 import type { FilterOperator } from './filter-operators.js';
 import type { ChangesOptions, HistoryOptions } from './history-options.js';
@@ -24,7 +24,7 @@ export type ModelClass<M extends Model = Model> = ModelStatic<M>;
 export type Class<T = unknown> = new (...args: never[]) => T;
 
 /** The same, by the name that users import. */
-export type Operation = Endpoint | BulkEndpoint;
+export type Operation = Endpoint | BulkEndpoint | PastEndpoint;
 
 /**
  * The operators that an attribute may be compared with; true is every one of its column's type.
@@ -110,7 +110,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
    * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
-   * `DELETE /` with `q`.
+   * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
+   * shows the changes of a record, and `POST /{id}/revert` goes back to one of them.
    * Default: `list`, `read`, `create`, `update` and `delete`.
    *
    * @example ['list', 'read', 'create', 'createMany']

@@ -29,14 +29,26 @@ export type BulkEndpoint = keyof typeof SINGLE_OF;
 /** In the order of their routes. */
 export const BULK_ENDPOINTS = Object.keys(SINGLE_OF) as BulkEndpoint[];
 
-/** The endpoint for one record whose rules, schema and methods an endpoint uses. */
-export function singleOf(endpoint: Endpoint | BulkEndpoint): Endpoint {
-  return endpoint in SINGLE_OF ? SINGLE_OF[endpoint as BulkEndpoint] : (endpoint as Endpoint);
+/** The endpoints about the past of a record, each with the endpoint whose schema and methods it uses. */
+export const PAST_OF = { history: 'read', revert: 'update' } as const;
+
+/** Name of an endpoint about the past of a record. */
+export type PastEndpoint = keyof typeof PAST_OF;
+
+/** In the order of their routes. */
+export const PAST_ENDPOINTS = Object.keys(PAST_OF) as PastEndpoint[];
+
+const SINGLES: Readonly<Partial<Record<string, Endpoint>>> = { ...SINGLE_OF, ...PAST_OF };
+
+/** The endpoint for one record whose schema and methods an endpoint uses. */
+export function singleOf(endpoint: Endpoint | BulkEndpoint | PastEndpoint): Endpoint {
+  return SINGLES[endpoint] ?? (endpoint as Endpoint);
 }
 
 const WRITES: Readonly<Partial<Record<RuledWork, readonly ('create' | 'update')[]>>> = {
   create: ['create'],
   update: ['update'],
+  revert: ['update'],
   replace: ['create', 'update'],
   upsert: ['create', 'update'],
 };
@@ -76,17 +88,17 @@ export type OptionRoute = keyof typeof OPTION_ROUTES;
 export const OPTION_ROUTE_NAMES = Object.keys(OPTION_ROUTES) as OptionRoute[];
 
 /** Work that rules are about. */
-export type RuledWork = Endpoint | OptionRoute;
+export type RuledWork = Endpoint | PastEndpoint | OptionRoute;
 
-const READS: readonly RuledWork[] = ['list', 'read', 'aggregate', 'export', 'changes'];
+const READS: readonly RuledWork[] = ['list', 'read', 'history', 'aggregate', 'export', 'changes'];
 
 /** True for work that changes rows, or creates them. */
 export function isWrite(work: RuledWork | null): boolean {
   return work !== null && !READS.includes(work);
 }
 
-/** Names of the rules of `can`: the five operations, the use of soft-deleted records, and the routes that options make. */
-export const RULES = [...OPERATIONS, 'deleted', ...OPTION_ROUTE_NAMES] as const;
+/** Names of the rules of `can`: the five operations, the use of deleted records and of the past, and the routes that options make. */
+export const RULES = [...OPERATIONS, 'deleted', 'history', ...OPTION_ROUTE_NAMES] as const;
 
 /** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
@@ -106,6 +118,8 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   delete: ['delete'],
   restore: ['update', 'deleted'],
   purge: ['delete', 'deleted'],
+  history: ['read', 'history'],
+  revert: ['update', 'history'],
   replace: ['create', 'update'],
   aggregate: ['aggregate'],
   export: ['export'],

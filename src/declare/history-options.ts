@@ -23,6 +23,13 @@ export interface HistoryOptions<Name extends string = string> {
    * @example ['ownerId']
    */
   keep?: readonly Name[];
+  /**
+   * Columns that had another name: by the old name the attribute of today, whose rules decide who sees the old values. Values of columns
+   * that are gone, and have no name here, are in no answer. Default: none.
+   *
+   * @example { town: 'city' }
+   */
+  renamed?: Readonly<Record<string, Name>>;
   /** Age up to which changes are kept: a number and `hours`, `days`, `weeks`, `months` or `years`. `npx crud-controllers maintain` removes older ones. Default: for ever. */
   retention?: string;
   /** `'row'`: the whole row before and after. `'changed'`: only what an update has changed, which takes half of the space. Default: `'row'`. */

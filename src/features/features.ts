@@ -7,6 +7,7 @@ import type { HistoryOption } from './capture/capture-options.js';
 import { changes } from './changes/changes.js';
 import type { FeedOption } from './changes/feed-options.js';
 import { exported } from './export/export.js';
+import { history } from './history/history.js';
 import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
 import { fileImport } from './import/import.js';
@@ -34,6 +35,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   fileImport,
   capture,
   changes,
+  history,
 ];
 
 /** Members of the options of `bootstrap` that features declare. */

@@ -1,11 +1,6 @@
 /** Pages: `page` and `size`, or `after`, `before` and `size`. */
-import {
-  type FeatureContext,
-  type FeatureFactory,
-  type Input,
-  type Inputs,
-  PLACES,
-} from '../operation/feature.js';
+import type { PageSize } from '../compile/resource-plan.js';
+import { type FeatureFactory, type Input, type Inputs, PLACES, type Reading } from '../operation/feature.js';
 import type { ListOperation } from '../operation/operation.js';
 import type { Keyset } from '../request/query/cursor-codec.js';
 import { CURSOR_LENGTH } from '../request/query/cursor-codec.js';
@@ -21,8 +16,10 @@ export const paging: FeatureFactory = (context) => {
   const { pagination, pageSize } = context.plan;
   const isOffset = pagination === 'offset';
   const page = integer('page', 'The number of the page. One past the end has no items.', 1, MAX_PAGE);
-  const size = integer('size', 'How many items a page has.', pageSize.default, pageSize.max);
-  const places = isOffset ? [page] : [cursor(context, 'after', 'before'), cursor(context, 'before', 'after')];
+  const size = sizeInput(pageSize);
+  const decode: DecodePlace<Keyset> = (text, { inputs: { sort = [] }, digest }, name) =>
+    context.cursors.decode(text, { plan: context.plan, sort, digest: digest() }, name);
+  const places = isOffset ? [page] : placeInputs(decode, 'with the same `q` and `sort`');
   return {
     constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
@@ -74,35 +71,41 @@ function integer(name: string, description: string, absent: number, maximum: num
   };
 }
 
-/** Read last: a cursor belongs to one order and filter. */
-function cursor(
-  { plan, cursors }: FeatureContext,
-  name: 'after' | 'before',
-  other: 'after' | 'before',
-): Input {
-  return {
-    in: 'query',
-    name,
-    endpoints: ['list'],
-    absent: null,
-    turn: PLACES,
-    read(text, { textOf, inputs, issues, digest }): Keyset | null {
-      if (textOf(other) !== undefined) {
-        if (name === 'before') issues.push(EXCLUSIVE);
-        return null;
-      }
-      // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
-      if (issues.length > 0) return null;
-      const { sort = [] } = inputs;
-      return cursors.decode(text, { plan, sort, digest: digest() }, name);
-    },
-    describe: () => ({
-      description:
-        `The \`${name === 'after' ? 'next' : 'prev'}_cursor\` of another page, unchanged, with the same \`q\` and \`sort\`. ` +
-        `Not together with \`${other}\`.`,
-      schema: { type: 'string', minLength: 1, maxLength: CURSOR_LENGTH },
-    }),
-  };
+/** The number of items of a page. */
+export function sizeInput({ default: usual, max }: PageSize): Input {
+  return integer('size', 'How many items a page has.', usual, max);
+}
+
+/** Decodes the cursor of a parameter. */
+type DecodePlace<P> = (text: string, reading: Reading, name: 'after' | 'before') => P;
+
+/** The two cursors of a list, one of which a request may have. Read last: a cursor belongs to one order and filter. @param unchanged what else stays */
+export function placeInputs<P>(decode: DecodePlace<P>, unchanged: string): readonly Input[] {
+  const names = ['after', 'before'] as const;
+  return names.map((name) => {
+    const other = name === 'after' ? 'before' : 'after';
+    return {
+      in: 'query',
+      name,
+      endpoints: ['list'],
+      absent: null,
+      turn: PLACES,
+      read(text, reading): P | null {
+        if (reading.textOf(other) !== undefined) {
+          if (name === 'before') reading.issues.push(EXCLUSIVE);
+          return null;
+        }
+        // When something is wrong with the order or the filter, there is nothing to compare the cursor with.
+        return reading.issues.length > 0 ? null : decode(text, reading, name);
+      },
+      describe: () => ({
+        description:
+          `The \`${name === 'after' ? 'next' : 'prev'}_cursor\` of another page, unchanged, ${unchanged}. ` +
+          `Not together with \`${other}\`.`,
+        schema: { type: 'string', minLength: 1, maxLength: CURSOR_LENGTH },
+      }),
+    };
+  });
 }
 
 const EXCLUSIVE: RequestIssue = Object.freeze({

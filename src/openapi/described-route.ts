@@ -30,7 +30,8 @@ type SchemaRole =
   | 'items'
   | 'results'
   | 'removals'
-  | 'groups';
+  | 'groups'
+  | 'past';
 
 /** Names of a resource in a document. */
 export interface ResourceNames {

@@ -247,6 +247,7 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
         results: `${one}Results`,
         removals: `${one}Deleted`,
         groups: `${one}Groups`,
+        past: `${one}History`,
       },
     };
   });

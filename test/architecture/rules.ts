@@ -58,6 +58,7 @@ export const LAYERS = [
   'features/changes',
   'features/bulk',
   'features/upsert',
+  'features/history',
   'features/aggregate/handle-aggregate.ts',
   'features/aggregate/describe-aggregate.ts',
   'features/aggregate/aggregate.ts',

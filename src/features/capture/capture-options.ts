@@ -50,7 +50,7 @@ export interface ChangesPlan {
 }
 
 /** Names of the members of `history`. */
-const NAMES = ['exclude', 'keep', 'retention', 'images', 'onPurge', 'capture'];
+const NAMES = ['exclude', 'keep', 'renamed', 'retention', 'images', 'onPurge', 'capture'];
 
 const RETENTION = /^[1-9]\d{0,5} (?:hour|day|week|month|year)s?$/;
 
@@ -70,10 +70,19 @@ export function compileHistory(value: unknown, check: OptionCheck): HistoryPlan 
   }
   const options = given as Readonly<Record<string, unknown>>;
   unknownOptions('history', options, NAMES).forEach(report);
-  const { exclude = [], keep = [], retention, images = 'row', onPurge = 'keep', capture } = options;
+  const {
+    exclude = [],
+    keep = [],
+    renamed = {},
+    retention,
+    images = 'row',
+    onPurge = 'keep',
+    capture,
+  } = options;
   return Object.freeze({
     exclude: namesOf(check, 'exclude', exclude),
     keep: namesOf(check, 'keep', keep),
+    renamed: renamedOf(check, renamed),
     retention: retention === undefined ? null : retentionOf(check, 'history.retention', retention),
     images: choiceOf(check, 'images', images, ['row', 'changed'] as const),
     onPurge: choiceOf(check, 'onPurge', onPurge, ['keep', 'erase'] as const),
@@ -107,6 +116,19 @@ function namesOf(check: OptionCheck, option: string, value: unknown): readonly s
     return value.filter((name) => knownAttribute(check, `history.${option}`, String(name)) !== undefined);
   check.report(`history.${option} is ${showValue(value)}; use an array of attributes.`);
   return [];
+}
+
+function renamedOf(check: OptionCheck, value: unknown): Readonly<Record<string, string>> {
+  if (isPlain(value)) {
+    const known = Object.entries(value as object).filter(
+      ([, name]) => knownAttribute(check, 'history.renamed', String(name)) !== undefined,
+    );
+    return Object.freeze(Object.fromEntries(known));
+  }
+  check.report(
+    `history.renamed is ${showValue(value)}; use an object of old columns and attributes, such as { town: 'city' }.`,
+  );
+  return {};
 }
 
 function choiceOf<const C extends string>(

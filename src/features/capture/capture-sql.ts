@@ -6,6 +6,7 @@ import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, sourceOf } from './change-table.js';
+import { imageFunction } from './image-sql.js';
 
 /**
  * The trigger function. Its name has the version of what it stores: triggers of an older version are replaced, and both may be there
@@ -77,6 +78,7 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
         `CREATE TABLE IF NOT EXISTS ${tableBeside(plan.model, 'crud_changes_default')} PARTITION OF ${changes} DEFAULT`,
         partitionsDefinition(plan),
         functionDefinition(changes),
+        imageFunction(plan.model),
       ],
       find: {
         text: `SELECT EXISTS (SELECT FROM pg_proc JOIN pg_class ON pronamespace = relnamespace WHERE pg_class.oid = to_regclass($1) AND proname = $2) AS "exists"`,

@@ -2,11 +2,13 @@ import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
+import { BULK_ENDPOINTS, ENDPOINTS, PAST_ENDPOINTS } from '../../../src/declare/endpoint.js';
 import { FILTER_OPERATORS } from '../../../src/declare/filter-operators.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
-const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ');
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS, ...PAST_ENDPOINTS]
+  .map((name) => `'${name}'`)
+  .join(', ');
 
 const City = defineModel('City', {
   name: DataTypes.STRING,

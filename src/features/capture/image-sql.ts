@@ -1,0 +1,83 @@
+/** Images of `crud_changes` as rows again: the rules of today judge them, and they are read column by column. */
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { ModelInfo } from '../../describe/model-info.js';
+import { storedAttributes } from '../../execute/customization/hydrate-record.js';
+import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../../execute/sql/predicate-sql.js';
+import {
+  identifier,
+  joinSql,
+  quotedTable,
+  raw,
+  type SqlFragment,
+  sql,
+  tableBeside,
+} from '../../execute/sql/sql-fragment.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
+
+/** The name of the function that makes a row of an image. It changes whenever the function does. */
+const ROW_FUNCTION = 'crud_image_1';
+
+/** Values that no longer fit their column: of another type, too long, or against the constraint of a domain. */
+const MISFITS = 'data_exception OR integrity_constraint_violation OR cannot_coerce';
+
+/**
+ * Statement that creates the function. `jsonb_populate_record` throws for a whole image where one value no longer fits the type of its
+ * column. The function leaves such a value NULL.
+ */
+export function imageFunction(model: ModelClass): string {
+  return `CREATE OR REPLACE FUNCTION ${tableBeside(model, ROW_FUNCTION)}(base anyelement, image jsonb) RETURNS anyelement
+LANGUAGE plpgsql STABLE AS $function$
+DECLARE
+  name text;
+BEGIN
+  RETURN pg_catalog.jsonb_populate_record(base, image);
+EXCEPTION WHEN ${MISFITS} THEN
+  FOR name IN SELECT pg_catalog.jsonb_object_keys(image) LOOP
+    BEGIN
+      base := pg_catalog.jsonb_populate_record(base, pg_catalog.jsonb_build_object(name, image -> name));
+    EXCEPTION WHEN ${MISFITS} THEN
+      NULL;
+    END;
+  END LOOP;
+  RETURN base;
+END $function$`;
+}
+
+/** An image as a row of its table, for FROM. Its columns have the names of the table's. */
+export function imageRow(model: ModelClass, image: SqlFragment): SqlFragment {
+  return sql`${raw(tableBeside(model, ROW_FUNCTION))}(NULL::${raw(quotedTable(model))}, ${image})`;
+}
+
+/**
+ * A condition on an image, by the compiler of all conditions on rows. False for an image that lacks a value which the condition reads, or
+ * has one that no longer fits its column: nothing is said then about the row that it was.
+ *
+ * @param where null is true for each image that is there
+ */
+export function imageCondition(info: ModelInfo, where: Predicate | null, image: SqlFragment): SqlFragment {
+  if (where === null) return sql`(${image} IS NOT NULL)`;
+  const own = columnsOf(info, info.name);
+  const columns = new Set<string>(holdsWritten(where) ? columnNames(info) : []);
+  const column: ColumnSql = (name, on) => {
+    columns.add(on === 'bare' ? name : attributeOf(info, name).column);
+    return own(name, on);
+  };
+  const condition = compilePredicate(where, column);
+  const known = [...columns].map((name) => {
+    const value = raw(`${identifier(info.name)}.${identifier(name)}`);
+    return sql`(jsonb_typeof(${image} -> ${raw(quoteText(name))}) = 'null' OR ${value} IS DISTINCT FROM NULL)`;
+  });
+  const all = joinSql([...known, sql`(${condition})`], ' AND ');
+  return sql`EXISTS (SELECT 1 FROM ${imageRow(info.model, image)} AS ${raw(identifier(info.name))} WHERE ${all})`;
+}
+
+/** The condition of a default scope is a text, which may read any column. */
+function holdsWritten(where: Predicate): boolean {
+  if (where.kind === 'written') return true;
+  return 'operands' in where && where.operands.some(holdsWritten);
+}
+
+function columnNames(info: ModelInfo): readonly string[] {
+  return storedAttributes(info).map(({ column }) => column);
+}

@@ -1,0 +1,132 @@
+/** The handler of `GET /cities/{id}/history`: the story of a read whose result is a page of changes. */
+import type { Request } from 'express';
+import type { Sequelize } from 'sequelize';
+import { idText } from '../../describe/id-text.js';
+import { keyText } from '../../describe/row-key.js';
+import { noSuchRecord } from '../../errors/errors.js';
+import { openTest } from '../../execute/customization/plain-queries.js';
+import type { CursorPage } from '../../execute/page.js';
+import type { ActionRunner } from '../../express/resources/controller-metadata.js';
+import type { Resource } from '../../express/resources/resource.js';
+import { readSessions } from '../../handle/commit-request.js';
+import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
+import type { HandlerContext } from '../../handle/handled-route.js';
+import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
+import { compileQueryReader } from '../../operation/compile-features.js';
+import type { Input, Inputs } from '../../operation/feature.js';
+import { currentTarget, type StatementTarget } from '../../postgres/index.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import type { CursorScope } from '../../request/query/cursor-codec.js';
+import { parsePathId } from '../../request/read-id.js';
+import { envelopeOf } from '../../respond/envelope.js';
+import type { WireRecord } from '../../respond/record-serializer.js';
+import { chosenNames } from '../chosen-names.js';
+import { fieldsReader } from '../fields.js';
+import { placeInputs, sizeInput } from '../paging.js';
+import { findPast } from './past-record.js';
+import { type ChangeItem, namedColumns, type PastView, pastProperties, readChanges } from './read-changes.js';
+
+/** Parsed arguments of a request. */
+type HistoryArguments = Omit<RequestArguments, 'query'> & { readonly query: HistoryInputs };
+
+/** Texts of cursors: they are decoded when the record of the path is known, to which they belong. */
+interface HistoryInputs extends Omit<Inputs, 'after' | 'before'> {
+  readonly size: number;
+  readonly fields: readonly string[] | null;
+  readonly after: string | null;
+  readonly before: string | null;
+}
+
+/** Newest first. */
+const SORT = Object.freeze([Object.freeze({ attribute: 'id', descending: true })]);
+
+/** The inputs of a history. */
+export function historyInputs({ plan }: Pick<Resource, 'plan'>): readonly Input[] {
+  const names = pastProperties(plan).map(({ name }) => name);
+  const { read, absentFor } = fieldsReader(names);
+  return [
+    ...placeInputs((text) => text, 'of the same record'),
+    sizeInput(plan.pageSize),
+    {
+      in: 'query',
+      name: 'fields',
+      endpoints: [],
+      absentFor,
+      read: (text, { issues, access }) => read(text, access.form, issues),
+      describe: () => chosenNames('Changes of these properties alone.', names, names.length),
+    },
+  ];
+}
+
+function compileParser({ plan, access: evaluate }: Resource) {
+  const readQuery = compileQueryReader(plan, historyInputs({ plan }));
+  return async (request: Request): Promise<HistoryArguments> => {
+    const access = await evaluate(request, 'history');
+    const query = readQuery(request.url, access) as unknown as HistoryInputs;
+    return { access, query, id: parsePathId(plan, request) };
+  };
+}
+
+/** The list that a cursor belongs to. */
+function scopeOf({ plan }: Resource, { id, access, query }: HistoryArguments): CursorScope {
+  const rows = access.digest() || null;
+  return { plan, sort: SORT, digest: ['history', idText(plan.info.address, id), query.fields, rows] };
+}
+
+/** Compiles the handler. */
+export function compileHistoryHandler({ resource, decisions, shaper }: HandlerContext): ActionRunner {
+  const { plan, cursors } = resource;
+  const { answer, settings, runner } = decisions;
+  const { info, model } = plan;
+  const sequelize = model.sequelize as Sequelize;
+  const isPlain = openTest(info, 'read', false);
+  const isByRows = () => runner === 'rows' && isPlain();
+  const all = pastProperties(plan);
+  const run = async (
+    input: HistoryArguments,
+    request: Request,
+    on: StatementTarget | null,
+  ): Promise<CursorPage<ChangeItem>> => {
+    const { access, query } = input;
+    const { fields, size } = query;
+    const placeOf = (name: 'after' | 'before') => {
+      const text = query[name];
+      return text === null ? null : cursors.decode(text, scopeOf(resource, input), name);
+    };
+    const window = { after: placeOf('after'), before: placeOf('before'), size };
+    const past = await findPast(resource, request, input, on);
+    const shown = fields ? all.filter(({ name }) => fields.includes(name)) : all;
+    const view: PastView = { properties: shown, named: namedColumns(plan, access), access };
+    const page = await readChanges(resource, view, past.rowId, window, on);
+    if (page.items.length > 0 || past.isSeen) return page;
+    // The request may have seen it once.
+    const whole: PastView = { ...view, properties: all };
+    const any = await readChanges(resource, whole, past.rowId, { after: null, before: null, size: 1 }, on);
+    if (any.items.length === 0) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
+    return page;
+  };
+  const story: Story<HistoryArguments, CursorPage<ChangeItem>> = {
+    parse: compileParser(resource),
+    around: null,
+    aloneTarget: compileAloneTarget(sequelize, settings, runner === 'rows'),
+    plan: ({ request }) => (isByRows() && isAlone(sequelize, request) ? 'alone' : 'session'),
+    runAlone: ({ request }, input, _around, on) => run(input, request, on),
+    shape(page, input, format, { response }) {
+      const scope = scopeOf(resource, input);
+      const items = page.items as readonly object[] as readonly WireRecord[];
+      const body = envelopeOf(page, 'cursor', false, items, (place) => cursors.encode(place, scope));
+      return {
+        status: response.statusCode,
+        headers: {},
+        body: format === 'text' ? JSON.stringify(body) : body,
+      };
+    },
+    sessions: readSessions([resource], settings),
+    async runWithin(action, input) {
+      const on = isByRows() ? ((await sessionTarget(sequelize, 'get')) ?? currentTarget(sequelize)) : null;
+      const page = await run(input, action.request, on);
+      return story.shape(page, input, formatFor(action.response, answer), action);
+    },
+  };
+  return answerWith(story, answer, shaper);
+}

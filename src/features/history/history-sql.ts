@@ -1,0 +1,229 @@
+/** The statements of a record's history: where its record is now, and its changes as a request may see them. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { storedAttributes } from '../../execute/customization/hydrate-record.js';
+import { columnAt } from '../../execute/session/select-values.js';
+import { arrayLiteral } from '../../execute/sql/encode-parameter.js';
+import { columnsOf, compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
+import {
+  identifier,
+  joinSql,
+  raw,
+  type SqlFragment,
+  sql,
+  tableSource,
+} from '../../execute/sql/sql-fragment.js';
+import type { Access } from '../../operation/access.js';
+import { allOf, byKey, scopedRows } from '../../operation/predicates.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { quoteText } from '../../util/quote-text.js';
+import { historyOf } from '../capture/capture-options.js';
+import { changeTables, sourceOf } from '../capture/change-table.js';
+import { imageCondition, imageRow } from '../capture/image-sql.js';
+import { rowsAsked } from '../soft-delete/deletion.js';
+
+/** A resource, as far as its history depends on it. */
+type Past = Pick<ResourcePlan, 'info' | 'model' | 'features'>;
+
+const TRUE = raw('true');
+
+/** The rows that a request sees, also in images of them. */
+export function rowsSeen({ info }: Past, { where }: Pick<Access, 'where'>): Predicate | null {
+  return allOf(where, scopedRows(info));
+}
+
+/** The texts of the columns of a key, joined as `row_id` is. @param row the name of a row in the statement */
+function rowId({ info: { primaryKey } }: Past, row: SqlFragment): SqlFragment {
+  const parts = primaryKey.map(({ column }) => sql`to_jsonb(${row}) ->> ${raw(quoteText(column))}`);
+  if (parts.length === 1) return sql`(${parts[0] as SqlFragment})`;
+  const escaped = parts.map(
+    (part) =>
+      sql`replace(replace(replace(replace(${part}, '~', '~0'), '/', '~1'), ',', '~2'), ${raw(quoteText('\\'))}, '~3')`,
+  );
+  return sql`concat_ws(',', ${joinSql(escaped, ', ')})`;
+}
+
+/** Selects the row with the id of the slots: its `row_id`, and whether it is alive and seen. */
+export function rowNowSql(plan: Past, access: Access): SqlFragment {
+  const { info } = plan;
+  const column = columnsOf(info, info.name);
+  const test = (rows: Predicate | null) => (rows ? sql`(${compilePredicate(rows, column)}) IS TRUE` : TRUE);
+  const seen = rowsSeen(plan, access);
+  // Another key than the primary one may be that of several rows, of which the request sees one.
+  const rows = allOf(byKey(info.address), info.address === info.primaryKey ? null : seen);
+  return joinSql(
+    [
+      sql`SELECT ${rowId(plan, raw(identifier(info.name)))} AS ${at(0)}, ${test(aliveRows(plan))} AS ${at(1)}, ${test(seen)} AS ${at(2)}`,
+      sql`FROM ${tableSource(info, info.name)} WHERE ${compilePredicate(rows, column)} LIMIT 2`,
+    ],
+    ' ',
+  );
+}
+
+function aliveRows({ info }: Past): Predicate | null {
+  return info.softDelete ? rowsAsked(info) : null;
+}
+
+/**
+ * Selects the last image of a row that is gone: its `row_id`, and whether the request sees it.
+ *
+ * @param id texts by column @param known its `row_id`; null where PostgreSQL makes it of the texts
+ */
+export function lastImageSql(
+  plan: Past,
+  access: Access,
+  id: Readonly<Record<string, string>>,
+  known: string | null,
+): SqlFragment {
+  const { info, model } = plan;
+  const { address, primaryKey } = info;
+  const changes = raw(changeTables(model).changes);
+  const image = sql`i.image`;
+  const seen = imageCondition(info, rowsSeen(plan, access), image);
+  if (address === primaryKey) {
+    const made = imageRow(model, sql`${JSON.stringify(id)}::jsonb`);
+    const key = known === null ? sql`(SELECT ${rowId(plan, raw('k'))} FROM ${made} AS k)` : sql`${known}`;
+    return joinSql(
+      [
+        sql`SELECT c.row_id AS ${at(0)}, ${seen} AS ${at(1)} FROM ${changes} AS c`,
+        sql`CROSS JOIN LATERAL (SELECT coalesce(${imageSql(plan, 'c.new')}, ${imageSql(plan, 'c.old')}) AS image OFFSET 0) AS i`,
+        sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${key} AND i.image IS NOT NULL ORDER BY c.id DESC LIMIT 1`,
+      ],
+      ' ',
+    );
+  }
+  const own = Object.entries(id).map(([name, text]) => sql`c.old ->> ${raw(quoteText(name))} = ${text}`);
+  const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowId(plan, raw('now'))} = c.row_id`;
+  return joinSql(
+    [
+      sql`SELECT c.row_id AS ${at(0)}, true AS ${at(1)} FROM ${changes} AS c`,
+      sql`CROSS JOIN LATERAL (SELECT ${imageSql(plan, 'c.old')} AS image OFFSET 0) AS i`,
+      sql`WHERE c.source = ${sourceOf(plan)} AND c.op = 'd' AND ${joinSql(own, ' AND ')} AND ${seen}`,
+      sql`AND NOT EXISTS (${now}) ORDER BY c.id DESC LIMIT 1`,
+    ],
+    ' ',
+  );
+}
+
+/** Choice of changes. */
+export interface ChangeChoice {
+  readonly rowId: string;
+  /** Columns whose values are shown: a change that touches none of them is left out. */
+  readonly columns: readonly string[];
+  /** Columns that are named where their values are not stored. */
+  readonly named: readonly string[];
+  /** From this change on, in the direction of the order; null is from the end. */
+  readonly place: { readonly id: string; readonly isInclusive: boolean } | null;
+  readonly isDescending: boolean;
+  readonly limit: number;
+}
+
+/**
+ * Selects changes as a request sees them. An image that it does not see is NULL before anything is made of it, so that no part of the
+ * statement can read it.
+ */
+export function changesSql(plan: Past, access: Access, choice: ChangeChoice): SqlFragment {
+  const { info, model } = plan;
+  const { rowId: row, place, isDescending, limit } = choice;
+  const columns = textArray(choice.columns);
+  const seen = rowsSeen(plan, access);
+  const seenOf = (image: string) =>
+    sql`CASE WHEN ${imageCondition(info, seen, raw(image))} THEN ${raw(image)} END`;
+  const order = raw(isDescending ? 'DESC' : 'ASC');
+  const compared = raw(`${isDescending ? '<' : '>'}${place?.isInclusive ? '=' : ''}`);
+  const behind = place ? sql` AND c.id ${compared} ${place.id}::bigint` : raw('');
+  const differs = sql`EXISTS (SELECT 1 FROM unnest(${columns}) AS k WHERE s.old -> k IS DISTINCT FROM s.new -> k)`;
+  const alive = aliveRows(plan);
+  const isAlive = (image: string) =>
+    alive ? imageCondition(info, alive, raw(image)) : sql`${raw(image)} IS NOT NULL`;
+  const values = storedAttributes(info);
+  const shown = [
+    raw('e.id::text'),
+    raw(`to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
+    ...['actor', 'operation', 'request_id', 'of'].map((name) => raw(`e.context ->> '${name}'`)),
+    storedTexts('old', 'new', columns),
+    storedTexts('new', 'old', columns),
+    raw('to_jsonb(e.left_out)'),
+    ...['e.old', 'e.new'].flatMap((image) => [raw(`${image} IS NOT NULL`), isAlive(image)]),
+    ...['old', 'new'].flatMap((side) =>
+      values.map((each) => raw(`"crud:${side}".${identifier(each.column)}${selectedCast(each)}`)),
+    ),
+  ];
+  return joinSql(
+    [
+      sql`SELECT ${joinSql(
+        shown.map((each, index) => sql`${each} AS ${at(index)}`),
+        ', ',
+      )} FROM (`,
+      sql`SELECT c.id, c.at, c.context, s.old, s.new, l.left_out FROM ${raw(changeTables(model).changes)} AS c`,
+      sql`CROSS JOIN LATERAL (SELECT ${imageSql(plan, 'c.old')} AS old, ${imageSql(plan, 'c.new')} AS new OFFSET 0) AS i`,
+      sql`CROSS JOIN LATERAL (SELECT ${seenOf('i.old')} AS old, ${seenOf('i.new')} AS new OFFSET 0) AS s`,
+      // One side of a change says nothing of the other one.
+      sql`CROSS JOIN LATERAL (SELECT ARRAY(SELECT k FROM unnest(c.left_out) AS k WHERE k = ANY(${textArray(choice.named)})`,
+      sql`AND (c.old IS NOT NULL) = (s.old IS NOT NULL) AND (c.new IS NOT NULL) = (s.new IS NOT NULL)) AS left_out) AS l`,
+      sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row}${behind}`,
+      sql`AND (s.old IS NOT NULL OR s.new IS NOT NULL) AND (${differs} OR l.left_out <> '{}')`,
+      sql`ORDER BY c.id ${order} LIMIT ${raw(String(limit))}) AS e`,
+      sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.old'))} AS "crud:old"`,
+      sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.new'))} AS "crud:new" ORDER BY e.id ${order}`,
+    ],
+    ' ',
+  );
+}
+
+/** Selects the state of a record after a change that the request sees, beside its state now. No row where there is no such state. */
+export function stateSql(plan: Past, access: Access, row: string, change: string): SqlFragment {
+  const { info, model } = plan;
+  const seen = imageCondition(info, rowsSeen(plan, access), raw('i.new'));
+  const keys = (condition: string) =>
+    raw(`to_jsonb(ARRAY(SELECT k FROM jsonb_object_keys(e.new) AS k WHERE ${condition}))`);
+  const shown = [
+    raw('(SELECT jsonb_object_agg(key, value::text) FROM jsonb_each(e.new))'),
+    keys('NOT to_jsonb("crud:now") ? k'),
+    keys('to_jsonb("crud:new") -> k IS DISTINCT FROM to_jsonb("crud:now") -> k'),
+    ...storedAttributes(info).map((each) =>
+      raw(`"crud:new".${identifier(each.column)}${selectedCast(each)}`),
+    ),
+  ];
+  return joinSql(
+    [
+      sql`SELECT ${joinSql(
+        shown.map((each, index) => sql`${each} AS ${at(index)}`),
+        ', ',
+      )} FROM (SELECT ${imageSql(plan, 'c.new')} AS new FROM ${raw(changeTables(model).changes)} AS c`,
+      sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint OFFSET 0) AS i`,
+      sql`CROSS JOIN LATERAL (SELECT CASE WHEN ${seen} THEN i.new END AS new OFFSET 0) AS e`,
+      sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.new'))} AS "crud:new"`,
+      sql`CROSS JOIN ${tableSource(info, 'crud:now')}`,
+      sql`WHERE e.new IS NOT NULL AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
+    ],
+    ' ',
+  );
+}
+
+/** The stored texts of values on one side, by column: of those that differ from the other side. */
+function storedTexts(side: string, other: string, columns: SqlFragment): SqlFragment {
+  const own = `e.${side}`;
+  return sql`(SELECT jsonb_object_agg(k, (${raw(own)} -> k)::text) FROM unnest(${columns}) AS k WHERE ${raw(own)} -> k IS DISTINCT FROM ${raw(`e.${other}`)} -> k AND ${raw(own)} ? k)`;
+}
+
+/** An image with the columns of today. @param image a column of `crud_changes` */
+function imageSql(plan: Past, image: string): SqlFragment {
+  const renamed = Object.entries(historyOf(plan)?.renamed ?? {});
+  if (renamed.length === 0) return raw(image);
+  const names = renamed.map(([old, name]) => {
+    const column = plan.info.attributes.get(name)?.column ?? name;
+    return `(${quoteText(old)}, ${quoteText(column)})`;
+  });
+  return raw(
+    `${image} || (SELECT coalesce(jsonb_object_agg(now, ${image} -> before), '{}') FROM (VALUES ${names.join()}) AS names (before, now) ` +
+      `WHERE ${image} ? before AND NOT ${image} ? now)`,
+  );
+}
+
+function textArray(names: readonly string[]): SqlFragment {
+  return sql`${arrayLiteral(names)}::text[]`;
+}
+
+function at(index: number): SqlFragment {
+  return raw(identifier(columnAt(index)));
+}

@@ -1,0 +1,63 @@
+/** Finds the record of a path among those that are there, and those that are gone. */
+import type { Request } from 'express';
+import { keyText } from '../../describe/row-key.js';
+import { noSuchRecord, severalRecords } from '../../errors/errors.js';
+import { selectValues } from '../../execute/session/select-values.js';
+import { keySlots } from '../../execute/sql/encode-parameter.js';
+import { joinSlots } from '../../execute/sql/statement.js';
+import type { Resource } from '../../express/resources/resource.js';
+import { idSlot } from '../../operation/predicates.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import { rowIdOf } from '../capture/change-table.js';
+import { lastImageSql, rowNowSql } from './history-sql.js';
+
+/** A record with a past. */
+export interface PastRecord {
+  /** Its name in `crud_changes`. */
+  readonly rowId: string;
+  readonly isAlive: boolean;
+  /** True where the request sees the record: as it is, or as it was when it was deleted. */
+  readonly isSeen: boolean;
+}
+
+/**
+ * Finds a record. One that is gone is found where the request may see deleted ones, and saw its last image; one that is alive is found
+ * whatever the request sees of it, because it may have been inside once.
+ *
+ * @throws NotFoundError
+ */
+export async function findPast(
+  { plan, access: rules }: Pick<Resource, 'plan' | 'access'>,
+  request: Request,
+  { id, access }: Pick<RequestArguments, 'id' | 'access'>,
+  on: StatementTarget | null,
+): Promise<PastRecord> {
+  const { info } = plan;
+  const named = { name: info.name, key: keyText(info.address) };
+  const key = keySlots(info.address, id);
+  if (!key) throw noSuchRecord(named);
+  const slots = joinSlots(key, access.slots);
+  const [row, other] = await selectValues(info, rowNowSql(plan, access), slots, on);
+  if (other) throw severalRecords(named);
+  const [rowId, isAlive = false, isSeen] = (row ?? []) as [
+    rowId?: string,
+    isAlive?: boolean,
+    isSeen?: boolean,
+  ];
+  if (isAlive) return { rowId: rowId as string, isAlive, isSeen: isSeen === true };
+  if (!(await rules.allows(request, 'deleted'))) throw noSuchRecord(named);
+  if (row && !isSeen) throw noSuchRecord(named);
+  if (row) return { rowId: rowId as string, isAlive, isSeen: true };
+  const texts = Object.fromEntries(
+    info.address.map(({ name, column }) => [column, key[idSlot(info.address, name).slot] as string]),
+  );
+  // JSON has the zone of the session in a moment.
+  const hasMoment =
+    info.address === info.primaryKey && info.primaryKey.some(({ type }) => type.kind === 'date');
+  const known = hasMoment ? rowIdOf(info, id) : null;
+  const [last] = await selectValues(info, lastImageSql(plan, access, texts, known), slots, on);
+  const [lastId, wasSeen] = (last ?? []) as [rowId?: string, wasSeen?: boolean];
+  if (lastId === undefined || !wasSeen) throw noSuchRecord(named);
+  return { rowId: lastId, isAlive, isSeen: true };
+}

@@ -1,0 +1,239 @@
+/** Reads the changes of a record, page by page, and makes the items of an answer of them. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { hasGetter, type ModelInfo } from '../../describe/model-info.js';
+import { storedAttributes } from '../../execute/customization/hydrate-record.js';
+import type { CursorPage, PageSource } from '../../execute/page.js';
+import { findPage } from '../../execute/page.js';
+import { selectValues, type ValueRow } from '../../execute/session/select-values.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { Access } from '../../operation/access.js';
+import type { StatementTarget } from '../../postgres/index.js';
+import type { Keyset } from '../../request/query/cursor-codec.js';
+import { classProperties, shownName } from '../../schema/class-properties.js';
+import { readableAttributes } from '../../schema/derive-class.js';
+import { isTransformed } from '../../schema/model-decorators.js';
+import { excludedAttributes } from '../capture/capture-options.js';
+import { type ChangeChoice, changesSql } from './history-sql.js';
+
+/** A property of answers, and the column that it is made of. */
+export interface PastProperty {
+  readonly name: string;
+  readonly attribute: string;
+  readonly column: string;
+  /** True where code of the user's makes the value, which no stored text takes the place of. */
+  readonly isMade: boolean;
+}
+
+/** The properties of answers that are columns, in their order. */
+export function pastProperties(plan: ResourcePlan): readonly PastProperty[] {
+  const { info, exposure, explicitSchemas } = plan;
+  const { read } = explicitSchemas;
+  const names = read
+    ? [...classProperties(read, 'read')].map((name) => [name, shownName(read, name)] as const)
+    : readableAttributes(info, exposure).map(({ name }) => [name, name] as const);
+  const stored = new Map(storedAttributes(info).map((each) => [each.name, each]));
+  return names.flatMap(([attribute, name]) => {
+    const column = stored.get(attribute)?.column;
+    if (column === undefined) return [];
+    const isMade =
+      read !== null || hasGetter(info.model, attribute) || isTransformed(info.model, attribute, 'read');
+    return [{ name, attribute, column, isMade }];
+  });
+}
+
+/** Columns whose values are not stored, by the names that changes of them have. */
+export function namedColumns(
+  plan: ResourcePlan,
+  { form }: Pick<Access, 'form'>,
+): ReadonlyMap<string, string> {
+  const left = excludedAttributes(plan).filter(({ name }) => !form.unreadable.has(name));
+  return new Map(left.map(({ column, name }) => [column, name]));
+}
+
+/** The value of an attribute before and after. A side that is not seen is absent, and so is a value that is not stored. */
+interface Change {
+  from?: unknown;
+  to?: unknown;
+  /** True where a value no longer fits its column, and is as it was stored. */
+  raw?: true;
+}
+
+/** A change of a record, as it is answered. */
+export interface ChangeItem {
+  readonly id: string;
+  readonly at: string;
+  readonly op: 'create' | 'update' | 'delete' | 'restore';
+  readonly actor: string | null;
+  readonly operation: string | null;
+  readonly request_id: string | null;
+  /** The change that a revert went back to. */
+  readonly of: string | null;
+  readonly version: unknown;
+  /** Names of the attributes that have changed, those among them whose values are not stored. */
+  readonly changed: readonly string[];
+  readonly changes: Readonly<Record<string, Change>>;
+}
+
+/** Part of a record's past that a request may see. */
+export interface PastView {
+  readonly properties: readonly PastProperty[];
+  readonly named: ReadonlyMap<string, string>;
+  readonly access: Access;
+}
+
+/** A run through the changes of a record, from a place on. */
+interface ChangeRange {
+  readonly isDescending: boolean;
+  readonly place: Keyset | null;
+}
+
+interface PlacedRow {
+  readonly values: ValueRow;
+  readonly isPlace: boolean;
+}
+
+/** Newest first. */
+const ORDER = [{ attribute: 'id', descending: true, nullable: false }] as const;
+
+/** Reads a page. */
+export async function readChanges(
+  resource: Pick<Resource, 'plan' | 'serialize'>,
+  view: PastView,
+  rowId: string,
+  window: { readonly after: Keyset | null; readonly before: Keyset | null; readonly size: number },
+  on: StatementTarget | null,
+): Promise<CursorPage<ChangeItem>> {
+  const { plan } = resource;
+  const { access, properties, named } = view;
+  const columns = properties.map(({ column }) => column);
+  const find = async ({ isDescending, place }: ChangeRange, limit: number): Promise<PlacedRow[]> => {
+    const from = place && { id: String(place.values[0]), isInclusive: place.isInclusive };
+    const choice: ChangeChoice = {
+      ...{ rowId, columns, named: [...named.keys()], place: from, isDescending, limit },
+    };
+    const rows = await selectValues(plan.info, changesSql(plan, access, choice), access.slots, on);
+    return rows.map((values) => ({ values, isPlace: values[0] === from?.id }));
+  };
+  const source: PageSource<PlacedRow, ChangeRange> = {
+    terms: ORDER,
+    ranges: ([term], place) => [{ isDescending: term?.descending === true, place }],
+    find,
+    hasAny: async (range) => (await find(range, 1)).length > 0,
+    valuesOf: ({ values: [id] }) => [String(id)],
+    isPlace: (row) => row.isPlace,
+    count: () => Promise.resolve(0),
+    findFrom: () => Promise.resolve([]),
+  };
+  const page = await findPage(source, { window: { kind: 'keyset', ...window }, count: 'none' });
+  const itemOf = itemMaker(resource, view);
+  return { ...(page as CursorPage<PlacedRow>), items: page.items.map(({ values }) => itemOf(values)) };
+}
+
+/** Places of the first values of a row. */
+const HEAD = 13;
+
+type Head = [
+  id: string,
+  at: string,
+  actor: string | null,
+  operation: string | null,
+  requestId: string | null,
+  of: string | null,
+  before: Texts | null,
+  after: Texts | null,
+  leftOut: readonly string[],
+  hasOld: boolean,
+  wasAlive: boolean,
+  hasNew: boolean,
+  isAlive: boolean,
+];
+
+/** Values as JSON texts, by column. */
+type Texts = Readonly<Record<string, string>>;
+
+function itemMaker(
+  { plan, serialize }: Pick<Resource, 'plan' | 'serialize'>,
+  { properties, named }: PastView,
+) {
+  const { info, entityTag } = plan;
+  const attributes = storedAttributes(info);
+  const fields = properties.map(({ name }) => name);
+  const version = properties.find(
+    ({ attribute }) => entityTag?.kind === 'version' && entityTag.attribute === attribute,
+  );
+  return (row: ValueRow): ChangeItem => {
+    const [
+      id,
+      at,
+      actor,
+      operation,
+      request_id,
+      of,
+      before,
+      after,
+      leftOut,
+      hasOld,
+      wasAlive,
+      hasNew,
+      isAlive,
+    ] = row as unknown as Head;
+    const sideOf = (texts: Texts | null, isThere: boolean, from: number) => {
+      const values = row.slice(from, from + attributes.length);
+      const shown = isThere ? serialize(recordOf(info, values), fields) : {};
+      const valueAt = (property: PastProperty): { value?: unknown; raw?: true } => {
+        const text = texts?.[property.column];
+        if (text === undefined) return {};
+        const stored = values[attributes.findIndex(({ name }) => name === property.attribute)];
+        if (text === 'null' || (stored !== null && stored !== undefined))
+          return { value: shown[property.name] };
+        return property.isMade ? { raw: true } : { value: storedValue(text), raw: true };
+      };
+      return { shown, valueAt };
+    };
+    const old = sideOf(before, hasOld, HEAD);
+    const now = sideOf(after, hasNew, HEAD + attributes.length);
+    const changes: Record<string, Change> = {};
+    for (const property of properties) {
+      const [from, to] = [old.valueAt(property), now.valueAt(property)];
+      const change: Change = {
+        ...('value' in from ? { from: from.value } : {}),
+        ...('value' in to ? { to: to.value } : {}),
+        ...(from.raw || to.raw ? { raw: true } : {}),
+      };
+      if (Object.keys(change).length > 0) changes[property.name] = change;
+    }
+    const state = version ? (hasNew ? now : old).shown[version.name] : null;
+    const left = leftOut.map((column) => named.get(column) as string);
+    return {
+      ...{ id, at, op: operationOf(hasOld, wasAlive, hasNew, isAlive), actor, operation, request_id, of },
+      version: state ?? null,
+      changed: [...Object.keys(changes), ...left],
+      changes,
+    };
+  };
+}
+
+/** A record that comes into view is new to the request, and one that leaves it is gone. */
+function operationOf(
+  hasOld: boolean,
+  wasAlive: boolean,
+  hasNew: boolean,
+  isAlive: boolean,
+): ChangeItem['op'] {
+  if (!hasOld) return 'create';
+  if (!hasNew) return 'delete';
+  if (wasAlive === isAlive) return 'update';
+  return isAlive ? 'restore' : 'delete';
+}
+
+/** A record of an image, as Sequelize makes records of rows. */
+function recordOf(info: ModelInfo, values: readonly unknown[]): object {
+  const entries = storedAttributes(info).map(({ name }, index) => [name, values[index] ?? null]);
+  return info.model.build(Object.fromEntries(entries), { raw: true, isNewRecord: false });
+}
+
+/** A stored value. A number that JavaScript would round stays a text. */
+function storedValue(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  return typeof value === 'number' && String(value) !== text ? text : value;
+}

@@ -1,0 +1,216 @@
+/** `POST /cities/{id}/revert`: an update to the state that a record had after one of its changes. */
+import type { Request } from 'express';
+import type { Sequelize } from 'sequelize';
+import { isPlain } from '../../compile/compile-options.js';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { keyText } from '../../describe/row-key.js';
+import { noSuchRecord } from '../../errors/errors.js';
+import { storedAttributes } from '../../execute/customization/hydrate-record.js';
+import { selectValues } from '../../execute/session/select-values.js';
+import type { ActionRunner } from '../../express/resources/controller-metadata.js';
+import type { Resource } from '../../express/resources/resource.js';
+import { compileAround, compileCompletions } from '../../handle/around.js';
+import { compileGuardedMethod } from '../../handle/around-method.js';
+import { operationSessions } from '../../handle/commit-request.js';
+import { compileOperationHandler } from '../../handle/handle.js';
+import type { HandlerContext } from '../../handle/handled-route.js';
+import type { Outcome } from '../../handle/outcome.js';
+import type { RowRunner } from '../../handle/run-rows.js';
+import { compileShape, type Shape } from '../../handle/shape-answer.js';
+import { type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
+import { currentTarget, type StatementTarget } from '../../postgres/index.js';
+import { compileValuesParser, type RequestArguments } from '../../request/parse-request.js';
+import { readBody } from '../../request/read-body.js';
+import { parsePathId } from '../../request/read-id.js';
+import { withMembers } from '../../respond/row-view.js';
+import { wireFormat } from '../../respond/wire-format.js';
+import { bodySchema, unknownProperty } from '../../schema/body-schema.js';
+import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
+import { stateSql } from './history-sql.js';
+import { findPast } from './past-record.js';
+
+/** Parsed arguments of a request. Its values are read where the record is written. */
+interface RevertArguments extends RequestArguments {
+  readonly request: Request;
+  /** The change whose state the record gets. */
+  readonly to: string;
+}
+
+/** The result of a revert. */
+interface Reverted extends Outcome {
+  /** Names of values of the state that the record cannot have again. */
+  readonly skipped: readonly string[];
+}
+
+/** A state of a record, as a body has it. */
+interface PastState {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly skipped: readonly string[];
+}
+
+const LARGEST = 2n ** 63n - 1n;
+
+/** Compiles the handler. The update is that of a PATCH with the values of the state. */
+export function compileRevertHandler(route: RouteSpec, context: HandlerContext): ActionRunner {
+  const { resource, decisions, rows, shaper, settings } = context;
+  const { shapedBy } = decisions;
+  const parse = compileParser(resource);
+  const toValues = compileValues(resource);
+  const update = compileGuardedMethod(resource, USUAL.update, { isDecorated: false }, shaper);
+  const shape = withSkipped(compileShape(resource, route, shapedBy));
+  const { sequelize } = resource.plan.model;
+  const reverted = async (
+    input: RevertArguments,
+    on: StatementTarget | null,
+    run: (written: RequestArguments) => Promise<Outcome | null>,
+  ): Promise<Reverted | null> => {
+    const { values, access, skipped } = await toValues(input, on);
+    const found = await run({ id: input.id, query: input.query, access, values });
+    return found && { ...found, skipped };
+  };
+  return compileOperationHandler<RevertArguments>(
+    {
+      resource,
+      verb: route.verb,
+      parse,
+      parseOnce: parse,
+      rows: rows && revertingRows(rows, reverted, () => currentTarget(sequelize as Sequelize)),
+      runMethod: (action, input) =>
+        reverted(input as RevertArguments, null, (written) => update(action, written)),
+      completions: compileCompletions(resource, 'update'),
+      shape: shape as Shape,
+      around: compileAround(resource, route, { shape, shapedBy, shaper }),
+      sessions: operationSessions(resource, route, settings),
+    },
+    decisions,
+    shaper,
+  );
+}
+
+/** With our SQL. The state is read where the write is, so that it is not older. */
+function revertingRows(
+  { isOpen, mayDrop, isFollowed = false, run }: RowRunner,
+  revert: (
+    input: RevertArguments,
+    on: StatementTarget,
+    run: (written: RequestArguments) => Promise<Outcome | null>,
+  ) => Promise<Reverted | null>,
+  usual: () => StatementTarget,
+): RowRunner<RevertArguments> {
+  return {
+    isOpen,
+    isFollowed,
+    ...(mayDrop ? { mayDrop } : {}),
+    run(input, on) {
+      const target = on ?? usual();
+      const fresh: StatementTarget = {
+        sharesWrites: false,
+        read: (text, values) => target.write(text, values),
+        write: (text, values) => target.write(text, values),
+      };
+      return revert(input, fresh, (written) => run(written, on));
+    },
+  };
+}
+
+function withSkipped(shape: Shape): Shape {
+  return (outcome, input, format, action) => {
+    const draft = shape(outcome, input, format, action);
+    const { skipped } = outcome as Reverted;
+    const { body } = draft;
+    if (typeof body === 'string')
+      return { ...draft, body: body && withMembers(body, `"skipped":${JSON.stringify(skipped)}`) };
+    return typeof body === 'object' ? { ...draft, body: { ...body, skipped } } : draft;
+  };
+}
+
+function compileParser({ plan, access: evaluate, features, bodyLimit }: Resource) {
+  const { readQuery, readHeaders } = features.update;
+  return async (request: Request): Promise<RevertArguments> => {
+    const access = await evaluate(request, 'revert');
+    const query = readQuery(request.url, access);
+    const id = parsePathId(plan, request);
+    const head = { query: readHeaders(request, query, access, id), access, id, request };
+    const body = await readBody(request, { limit: bodyLimit, mediaTypes: ['application/json'] });
+    return { ...head, to: changeOf(body) };
+  };
+}
+
+/** @throws InvalidBodyError */
+function changeOf(body: unknown): string {
+  if (!isPlain(body))
+    throw new InvalidBodyError([
+      { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
+    ]);
+  const { to, ...others } = body as Readonly<Record<string, unknown>>;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new InvalidBodyError([unknownProperty(bodyPointer(other), other, ['to'])]);
+  if (typeof to === 'string' && /^[1-9]\d{0,18}$/.test(to)) return to;
+  const detail = 'to must be the id of a change, as the history has it.';
+  throw new InvalidBodyError([{ pointer: '/to', code: 'isString', detail }]);
+}
+
+function unknownChange({ name }: Pick<ResourcePlan, 'name'>): InvalidBodyError {
+  const detail = `to is no change of this ${name} that has left a state.`;
+  return new InvalidBodyError([{ pointer: '/to', code: 'revert.unknown', detail }]);
+}
+
+/** Compiles the reader of the values of an update. */
+function compileValues(resource: Resource) {
+  const { plan } = resource;
+  const { info, exposure } = plan;
+  const parseValues = compileValuesParser(plan, 'update');
+  const attributes = storedAttributes(info);
+  const formats = attributes.map(({ type }) => wireFormat(type));
+  const { properties } = bodySchema(plan, 'update');
+  const updated = attributes.flatMap((attribute, index) =>
+    properties.has(attribute.name) && !exposure.unreadable.has(attribute.name)
+      ? [{ ...attribute, index }]
+      : [],
+  );
+  const closedFor = perForm((form: AccessForm) => closedAttributes(form, 'update'));
+  /** @param texts stored values by column @param differing columns that have other values now */
+  const stateOf = (
+    form: AccessForm,
+    [texts, gone, differing, ...values]: readonly [
+      Readonly<Record<string, string>>,
+      string[],
+      string[],
+      ...unknown[],
+    ],
+  ): PastState => {
+    const body: Record<string, unknown> = {};
+    const skipped = [...gone];
+    for (const { name, column, index } of updated) {
+      // The server writes the one, and the other one is not there for the request.
+      if (form.given.has(name) || form.unreadable.has(name)) continue;
+      const text = texts[column];
+      const value = values[index] ?? null;
+      if (closedFor(form).has(name)) {
+        if (differing.includes(column)) body[name] = null;
+      } else if (text === undefined || (text !== 'null' && value === null)) skipped.push(name);
+      else if (differing.includes(column)) body[name] = value === null ? null : formats[index]?.(value);
+    }
+    return { body, skipped };
+  };
+  return async (
+    { request, id, access, to }: RevertArguments,
+    on: StatementTarget | null,
+  ): Promise<Required<Pick<RequestArguments, 'access' | 'values'>> & Pick<PastState, 'skipped'>> => {
+    const past = await findPast(resource, request, { id, access }, on);
+    if (!past.isAlive)
+      throw new RefusedRequestError(
+        409,
+        `This ${plan.name} is deleted, and was not changed; restore it before.`,
+      );
+    if (!past.isSeen) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
+    if (BigInt(to) > LARGEST) throw unknownChange(plan);
+    const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), access.slots, on);
+    if (!row) throw unknownChange(plan);
+    const { body, skipped } = stateOf(access.form, row as never);
+    const parsed = await parseValues(request, access, body);
+    return { ...parsed, skipped };
+  };
+}
