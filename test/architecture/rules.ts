@@ -38,6 +38,8 @@ export const LAYERS = [
   'execute/session',
   'respond/wire-format.ts',
   'features/aggregate',
+  'features/capture/change-table.ts',
+  'features/capture/erase-history.ts',
   'execute/records',
   'request',
   'respond',

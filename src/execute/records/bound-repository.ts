@@ -1,12 +1,14 @@
 /** Binding of a repository: its model, a transaction, and the access of a request. */
 
 import type { Model } from 'sequelize';
+import type { Attribute } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
-import { holdsTexts, isScalar, problemOfParts } from '../../describe/row-key.js';
-import { relationNotLoaded } from '../../errors/errors.js';
+import { holdsTexts, isScalar, keyText, problemOfParts } from '../../describe/row-key.js';
+import { noSuchRecord, relationNotLoaded } from '../../errors/errors.js';
 import type { AggregateResult } from '../../features/aggregate/run-aggregate.js';
+import { eraseActor, eraseRow } from '../../features/capture/erase-history.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
@@ -18,7 +20,12 @@ import type { WriteValues } from '../sql/encode-parameter.js';
 import { type AggregateQuery, aggregateRecords } from './aggregate-records.js';
 import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
-import type { CursorPageRequest, RelationOptions, StreamRequest } from './repository-options.js';
+import type {
+  CursorPageRequest,
+  FindByKeyOptions,
+  RelationOptions,
+  StreamRequest,
+} from './repository-options.js';
 
 /** The base of `Repository`. */
 export abstract class BoundRepository<M extends Model> {
@@ -161,6 +168,50 @@ export abstract class BoundRepository<M extends Model> {
   async aggregate(query: AggregateQuery<M> = {}): Promise<AggregateResult> {
     return aggregateRecords(this.described, await this.context('select'), query);
   }
+
+  /**
+   * Erases stored values of a record from its history, and keeps who has changed it, and when; one more change says that they were erased. In
+   * the transaction of the running code: erase where the record itself is changed or removed, so that no value comes back. A record that is
+   * gone is named by its primary key. In a request the record has to be inside of its scope.
+   *
+   * @param attributes default: all of them
+   * @example
+   * ```ts
+   * await unitOfWork(async () => {
+   *   await users.update(7, { name: null });
+   *   await users.eraseHistory(7, ['name']);
+   * });
+   * ```
+   * @returns the number of changes that are stored of the record
+   * @throws NotFoundError where the request does not see the record
+   * @throws TypeError for an attribute that the model does not have
+   */
+  async eraseHistory(id: Id, attributes?: readonly Attribute<M>[]): Promise<number> {
+    const info = this.described;
+    const { scope } = await this.context('other');
+    const record = await this.find(id, info.softDelete ? { deleted: 'with' } : {});
+    if (!record && this.access && !this.access.isOpen)
+      throw noSuchRecord({ name: info.name, key: keyText(info.address) });
+    return eraseRow(info, { id, record }, attributes ?? null, scope);
+  }
+
+  /**
+   * Puts a substitute in the place of an actor in all stored changes of the tables in the schema of the model, whatever they are of.
+   *
+   * @param substitute default: the actor is not known
+   * @example await new Repository(User).eraseActor('42', 'erased-1');
+   * @returns the number of changes
+   * @throws TypeError for a repository that is inside of the scope of a request
+   */
+  async eraseActor(actor: string, substitute: string | null = null): Promise<number> {
+    if (this.access && !this.access.isOpen)
+      throw new TypeError('eraseActor is about the changes of all tenants; call it on unscoped().');
+    const { scope } = await this.context('other');
+    return eraseActor(this.model as unknown as ModelClass, actor, substitute, scope);
+  }
+
+  /** The row with this id, or null. */
+  abstract find(id: Id, options?: FindByKeyOptions<M>): Promise<M | null>;
 
   /** One page next to a place. */
   abstract cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>>;

@@ -375,6 +375,8 @@ const OPERATIONS = [
   'delete',
   'restore',
   'purge',
+  'eraseHistory',
+  'eraseActor',
 ] as const;
 
 /** A session is told of each call, so that it does not end before one that nobody has awaited. */

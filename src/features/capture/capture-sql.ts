@@ -6,6 +6,7 @@ import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, sourceOf } from './change-table.js';
+import { erasureTables } from './erase-sql.js';
 import { imageFunction } from './image-sql.js';
 
 /**
@@ -110,6 +111,13 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
       find: triggersFound({ table, isByRow, values }, ''),
       failure,
     },
+    ...erasureTables(plan, {
+      changes,
+      values,
+      settings: SETTINGS,
+      deleted: imagesOf(tableOf('old')),
+      inSchema: (text) => inSchemaOf(changes, text),
+    }),
   ];
 }
 
@@ -203,6 +211,11 @@ BEGIN
 END $crud$`;
 }
 
+/** The rows of a transition table, as JSON. Without OFFSET PostgreSQL would write the JSON of a row once for each mention of it. */
+function tableOf(name: 'old' | 'new'): string {
+  return `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows OFFSET 0)`;
+}
+
 /** A row as JSON with its id. Names are qualified: nothing that a user may create comes in their place. */
 function imagesOf(rows: string): string {
   return (
@@ -225,9 +238,6 @@ function storedOf(image: string, other: string): string {
  * are the same whatever those of the writer are. Its search path has no schema in which others may create.
  */
 function functionDefinition(changes: string): string {
-  // Without OFFSET PostgreSQL would write the JSON of a row once for each mention of it.
-  const tableOf = (name: string) =>
-    `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows OFFSET 0)`;
   const empty = '(SELECT NULL::jsonb AS image WHERE false)';
   const insertion = (
     before: string,
@@ -240,12 +250,8 @@ function functionDefinition(changes: string): string {
         WHERE o.image -> name IS DISTINCT FROM n.image -> name), '{}') END, context
     FROM ${imagesOf(before)} AS o FULL JOIN ${imagesOf(after)} AS n ON o.row_id = n.row_id
     WHERE o.image IS DISTINCT FROM n.image;`;
-  return `DO $crud$
-BEGIN
-  EXECUTE format($format$
-CREATE OR REPLACE FUNCTION %1$I.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres'
-SET extra_float_digits = 1 SET bytea_output = 'hex' AS $function$
+  const text = `
+CREATE OR REPLACE FUNCTION %1$I.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} AS $function$
 #variable_conflict use_variable
 DECLARE
   key text[] := TG_ARGV[1];
@@ -270,6 +276,19 @@ BEGIN
   RETURN NULL;
 END $function$;
 REVOKE ALL ON FUNCTION %1$I.${FUNCTION}() FROM PUBLIC;
-$format$, (SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = '${changes}'::regclass));
+`;
+  return inSchemaOf(changes, text);
+}
+
+/** Settings of functions that make texts of values. */
+const SETTINGS =
+  `SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres' ` +
+  "SET extra_float_digits = 1 SET bytea_output = 'hex'";
+
+/** A statement that creates functions in the schema of the changes. @param text with `%1$I` for its name */
+function inSchemaOf(changes: string, text: string): string {
+  return `DO $crud$
+BEGIN
+  EXECUTE format($format$${text}$format$, (SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = '${changes}'::regclass));
 END $crud$`;
 }

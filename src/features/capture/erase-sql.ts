@@ -1,0 +1,110 @@
+/** Erasure of stored values, as functions that run as their owner: applications need no right to change what is stored. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
+import type { OwnTable } from '../../operation/feature.js';
+import { quoteText } from '../../util/quote-text.js';
+import { historyOf } from './capture-options.js';
+import { ERASE, ERASE_ACTOR } from './erase-history.js';
+
+/** The function of the trigger that erases with a purge. */
+const PURGE = 'crud_purge_1';
+
+/** Behind the trigger that stores the delete, by its name. */
+const TRIGGER = 'crud_capture_erase';
+
+/** Parts of the capture that erasure needs. */
+interface CaptureParts {
+  /** The table of changes, quoted. */
+  readonly changes: string;
+  /** The settings of functions that make ids of rows. */
+  readonly settings: string;
+  /** Rows with the column `row_id`, for FROM, of those that were deleted, in a function with the variable `key`. */
+  readonly deleted: string;
+  /** The arguments of the triggers, as literals: the source, and the columns of the key. */
+  readonly values: readonly string[];
+  /** Makes a statement that creates functions in the schema of the changes, where `%1$I` is its name. */
+  inSchema(text: string): string;
+}
+
+/** The functions, and the trigger of a table whose purges erase. */
+export function erasureTables(plan: ResourcePlan, capture: CaptureParts): OwnTable[] {
+  const { changes, values, inSchema } = capture;
+  const table = quotedTable(plan.model);
+  const functions: OwnTable = {
+    name: `${changes} (erasure)`,
+    noun: `are no functions ${ERASE}, ${ERASE_ACTOR} and ${PURGE}`,
+    definition: [inSchema(functionsOf(capture))],
+    find: {
+      text:
+        'SELECT count(*) = 3 AS "exists" FROM pg_proc JOIN pg_class ON pronamespace = relnamespace ' +
+        'WHERE pg_class.oid = to_regclass($1) AND proname IN ($2, $3, $4)',
+      values: [changes, ERASE, ERASE_ACTOR, PURGE],
+    },
+    failure: 'erasures of history fail',
+  };
+  if (historyOf(plan)?.onPurge !== 'erase') return [functions];
+  const args = values.slice(0, 2).map(quoteText).join(', ');
+  return [
+    functions,
+    {
+      name: `${table} (erasure)`,
+      noun: `is no trigger ${TRIGGER} on ${table}`,
+      definition: [
+        `CREATE OR REPLACE TRIGGER ${TRIGGER} AFTER DELETE ON ${table}\n  REFERENCING OLD TABLE AS "crud:old" FOR EACH STATEMENT ` +
+          `EXECUTE FUNCTION ${tableBeside(plan.model, PURGE)}(${args})`,
+      ],
+      find: {
+        text: `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = $2) AS "exists"`,
+        values: [table, TRIGGER],
+      },
+      failure: `purges of ${plan.name} erase no history`,
+    },
+  ];
+}
+
+/**
+ * An image keeps that it is there: a change is still a create, an update or a delete. The statement trigger sees no row that only moves
+ * to another partition, as one for each row would.
+ */
+function functionsOf({ settings, deleted }: CaptureParts): string {
+  const head = `LANGUAGE plpgsql SECURITY DEFINER ${settings} AS $function$
+#variable_conflict use_variable`;
+  return `
+CREATE OR REPLACE FUNCTION %1$I.${ERASE}(erased_source text, erased_row text, columns text[]) RETURNS bigint ${head}
+DECLARE
+  erased bigint;
+BEGIN
+  UPDATE %1$I.crud_changes AS c SET
+    old = CASE WHEN c.old IS NOT NULL THEN coalesce(c.old - columns, '{}') END,
+    new = CASE WHEN c.new IS NOT NULL THEN coalesce(c.new - columns, '{}') END
+  WHERE c.source = erased_source AND c.row_id = erased_row AND (c.old IS NOT NULL OR c.new IS NOT NULL);
+  GET DIAGNOSTICS erased = ROW_COUNT;
+  IF erased > 0 THEN
+    INSERT INTO %1$I.crud_changes (source, row_id, op, left_out, context) VALUES (erased_source, erased_row, 'e', columns,
+      nullif(pg_catalog.current_setting('crud.context', true), '')::jsonb);
+  END IF;
+  RETURN erased;
+END $function$;
+CREATE OR REPLACE FUNCTION %1$I.${ERASE_ACTOR}(actor text, substitute text) RETURNS bigint ${head}
+DECLARE
+  erased bigint;
+BEGIN
+  UPDATE %1$I.crud_changes AS c SET context = pg_catalog.jsonb_set(c.context, '{actor}', coalesce(pg_catalog.to_jsonb(substitute), 'null'))
+  WHERE c.context ->> 'actor' = actor;
+  GET DIAGNOSTICS erased = ROW_COUNT;
+  IF erased > 0 THEN
+    INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES ('', '', 'e',
+      nullif(pg_catalog.current_setting('crud.context', true), '')::jsonb);
+  END IF;
+  RETURN erased;
+END $function$;
+CREATE OR REPLACE FUNCTION %1$I.${PURGE}() RETURNS trigger ${head}
+DECLARE
+  key text[] := TG_ARGV[1];
+BEGIN
+  PERFORM %1$I.${ERASE}(TG_ARGV[0], purged.row_id, NULL) FROM ${deleted} AS purged;
+  RETURN NULL;
+END $function$;
+REVOKE ALL ON FUNCTION %1$I.${ERASE}(text, text, text[]), %1$I.${ERASE_ACTOR}(text, text), %1$I.${PURGE}() FROM PUBLIC;
+`;
+}
