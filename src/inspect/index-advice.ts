@@ -141,7 +141,10 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
     const isNamed = (name: string) =>
       scope.includes(name) || ordered.some((term) => isOfAttribute(term, name));
     const missing = key.filter((name) => !isNamed(name));
-    const keys = [...scope.map(ascending), ...ordered, ...missing.map(ascending)];
+    // In another direction than that of the order, rows of one value would be sorted, and all without a value.
+    const { descending = false } = ordered.at(-1) ?? {};
+    const last = missing.map((attribute) => ({ attribute, descending }));
+    const keys = [...scope.map(ascending), ...ordered, ...last];
     return { ...indexOf(info, keys), text: `${name}: no index serves ${what}${within}`, serves };
   };
   const order = (option: string, terms: readonly SortTerm[]): IndexNeed => {

@@ -270,7 +270,7 @@ describe('advising indexes', () => {
     const told = (order: string, option: string, index: string) =>
       `Score: no index serves the order '${order}' (${option}); CREATE INDEX ON "scores" (${index});`;
     const ascending = told('score', 'sortAllow', '"the score" NULLS FIRST, "id"');
-    const descending = told('-score', 'sortAllow', '"the score" DESC, "id"');
+    const descending = told('-score', 'sortAllow', '"the score" DESC, "id" DESC');
     const advice = (...indexes: string[]) =>
       adviceWith(
         [Score],

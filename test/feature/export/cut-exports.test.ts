@@ -90,6 +90,28 @@ except(NO_INTERCEPTORS).describe('an export in the middle', () => {
     expect(response.complete).to.equal(true);
   });
 
+  it('has each row that stays once, whatever comes and goes meanwhile', async () => {
+    const response = await open('/sheets?format=csv');
+    await other.query('DELETE FROM sheets WHERE id % 100 = 0');
+    await other.query(
+      `INSERT INTO sheets (id, body) SELECT n, 'new' FROM generate_series(-9, ${ROWS + 9}) AS n WHERE n NOT BETWEEN 1 AND ${ROWS}`,
+    );
+    const [, ...lines] = (await text(response)).trim().split('\r\n');
+    const ids = lines.map((line) => Number(line.split(',')[0]));
+    await other.query(`DELETE FROM sheets WHERE id NOT BETWEEN 1 AND ${ROWS}`);
+    await other.query(
+      `INSERT INTO sheets (id, body) SELECT n, repeat('x', ${WIDTH}) || n FROM generate_series(100, ${ROWS}, 100) AS n`,
+    );
+    expect(new Set(ids).size).to.equal(ids.length);
+    expect(ids.filter((id) => id > 0 && id <= ROWS && id % 100 > 0)).to.deep.equal(
+      Array.from({ length: ROWS }, (_, index) => index + 1).filter((id) => id % 100 > 0),
+    );
+    expect(ids.filter((id) => id < 1)).to.deep.equal([]);
+    expect(ids).to.include(ROWS + 9);
+    // The last rows were gone before they were read.
+    expect(ids).to.not.include(ROWS);
+  });
+
   it('reads large records in smaller chunks', async () => {
     expect(await endOf(await open('/huge?format=csv'))).to.equal(41);
   });

@@ -5,9 +5,12 @@ import fc from 'fast-check';
 import { Column, DataType, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
+import { SqlLog } from '../../support/sql-log.js';
+import { startTestApp } from '../../support/test-app.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
 type Value = string | number | null;
@@ -79,6 +82,10 @@ class Group extends KeyedRow {
 @Crud({ ...OPTIONS, prefix: '/numbered' } as object)
 @Table({ tableName: 'ordered', timestamps: false })
 class Numbered extends Row {}
+
+@Crud({ sortAllow: ALLOW, prefix: '/indexed', pagination: 'cursor' } as object)
+@Table({ tableName: 'ordered', timestamps: false })
+class Indexed extends Row {}
 
 /** Letters of other languages, a collation that ignores case by itself, and a key without case. */
 @Crud({
@@ -308,5 +315,37 @@ describe('sorting as sortAllow declares', function () {
     ]);
     expect(idsOf(await get<Page>('/numbered'))).to.deep.equal(ids);
     expect(idsOf(await get<Page>('/walked'))).to.deep.equal(ids);
+  });
+});
+
+describe('an order with the indexes that the start names', () => {
+  const sql = new SqlLog();
+  const site = forSuite(() =>
+    startTestApp({ models: [Indexed], bootstrap: { models: [] }, engine: { logging: sql.record } }),
+  );
+
+  it('has plans without a sort', async () => {
+    const { sequelize } = site.engine;
+    const logger = new CapturedLog();
+    await buildApp({ models: [Indexed], logger });
+    const lines = logger.lines.flatMap(({ message }) => message.match(/CREATE INDEX [^\n]*;/g) ?? []);
+    expect(lines).to.have.length.of.at.least(9);
+    await sequelize.query(
+      `INSERT INTO ordered ("the low", high, usual, "the title", "the doc", "groupId")
+       SELECT nullif(n % 700, 0), nullif(n % 600, 0), nullif(n % 500, 0), md5(n::text),
+              jsonb_build_object('place', jsonb_build_object('city', md5((n + 1)::text)), 'a.b''"$1 ?', md5((n + 2)::text)), 0
+       FROM generate_series(1, 20000) AS n; ${lines.join(' ')} ANALYZE ordered`,
+    );
+    for (const { agent } of await buildBoth({ models: [Indexed] }))
+      for (const name of Object.keys(ALLOW))
+        for (const sort of [name, `-${name}`]) {
+          const { result, statements } = await sql.during(() => agent.get(`/indexed?size=5&sort=${sort}`));
+          expect(result.status).to.equal(200);
+          const [list = ''] = statements.filter((each) => each.includes('ORDER BY'));
+          const [rows] = await sequelize.query(`EXPLAIN ${list.replace(/;$/, '')}`);
+          const plan = rows.map((row) => Object.values(row as object)[0]).join('\n');
+          expect(plan, sort).to.match(/Index (?:Only )?Scan/);
+          expect(plan, sort).to.not.include('Sort');
+        }
   });
 });
