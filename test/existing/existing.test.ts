@@ -5,12 +5,12 @@ import { withSchema } from './databases.js';
 import { drive } from './run.js';
 
 describe('existing databases', () => {
-  // In short, a part of the models, and of each a part of the questions.
+  // In short, a part of the models, and of each a part of the questions. A project from chinook is a test of the package.
   for (const [name, every] of [
-    ['chinook', wholeOr(2, 1)],
-    ['northwind', wholeOr(4, 1)],
-    ['adventureworks', wholeOr(16, 1)],
-  ] as const) {
+    ...wholeOr([], [['chinook', 1] as const]),
+    ['northwind', wholeOr(4, 1)] as const,
+    ['adventureworks', wholeOr(16, 1)] as const,
+  ]) {
     it(`answer as SQL does: ${name}`, async () => {
       await using database = await withSchema(name);
       const { differences, empty } = await drive(database.url, wholeOr(1, 4), every);
