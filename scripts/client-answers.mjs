@@ -10,6 +10,7 @@ const IDS = {
 const OTHER_IDS = ['4000000000', 'ZZZ', 'none', '0', '-1'];
 const QUERIES = ['id>0', 'name==Paris', 'rating>=4', 'population>1000000', 'name==', 'nothing==1'];
 const TAGS = ['*', '"0"', '"1"', 'none'];
+const JSON_TYPE = 'application/json';
 const PREFERENCES = ['return=minimal', 'return=representation', 'respond-async'];
 
 /** @returns what came of it, as other runs */
@@ -24,7 +25,7 @@ export async function holdAnswers(url, document, count) {
   const wrong = [];
   for (let index = 0; index < count; index += 1) {
     const found = dice.one(operations);
-    const { target, init } = requestOf(found, contract.schemas, dice);
+    const { target, init } = requestOf(found, document, dice);
     const answer = await fetch(new URL(target, url), init);
     const text = await answer.text();
     const { status, headers } = answer;
@@ -46,9 +47,12 @@ export async function holdAnswers(url, document, count) {
   };
 }
 
-function requestOf({ method, path, operation: { parameters = [], requestBody } }, schemas, dice) {
+function requestOf({ method, path, operation }, document, dice) {
+  const { parameters = [], requestBody, responses } = operation;
   const query = new URLSearchParams();
   const headers = {};
+  const types = Object.keys(responses[200]?.content ?? {});
+  if (types.length > 1 && dice.isLess(0.2)) headers.Accept = dice.one(types);
   for (const { name, in: place, schema } of parameters) {
     // The document describes whole records.
     const isPartial = /(?:^|\.)fields$/.test(name);
@@ -60,13 +64,25 @@ function requestOf({ method, path, operation: { parameters = [], requestBody } }
     if (name === 'Prefer' && method === 'delete') headers[name] = dice.one(PREFERENCES);
   }
   const target = `${path.replaceAll(/\{\w+\}/g, () => idFor(path, dice))}${query.size > 0 ? `?${query}` : ''}`;
-  const content = requestBody?.content['application/json'];
-  if (!content) return { target, init: { method: method.toUpperCase(), headers } };
-  const body = JSON.stringify(bodyOf(content, schemas, dice));
-  return {
-    target,
-    init: { method: method.toUpperCase(), headers: { 'Content-Type': 'application/json', ...headers }, body },
-  };
+  const init = { method: method.toUpperCase(), headers };
+  if (!requestBody) return { target, init };
+  const json = requestBody.content[JSON_TYPE];
+  if (json) {
+    headers['Content-Type'] = JSON_TYPE;
+    return { target, init: { ...init, body: JSON.stringify(bodyOf(json, document, dice)) } };
+  }
+  headers['Content-Type'] = dice.one(Object.keys(requestBody.content));
+  // A file has rows as bodies of the route for one.
+  const { content } = document.paths[path.slice(0, path.lastIndexOf('/'))].post.requestBody;
+  const rows = Array.from({ length: dice.upTo(4) }, () => bodyOf(content[JSON_TYPE], document, dice));
+  return { target, init: { ...init, body: fileOf(rows, headers['Content-Type']) } };
+}
+
+function fileOf(rows, type) {
+  if (type !== 'text/csv') return rows.map((each) => JSON.stringify(each)).join('\n');
+  const names = Object.keys(rows[0] ?? { other: 1 });
+  const cells = (row) => names.map((name) => JSON.stringify(row[name] ?? '').replaceAll('"', ''));
+  return [names, ...rows.map(cells)].map((line) => line.join(',')).join('\n');
 }
 
 function idFor(path, dice) {
@@ -84,7 +100,7 @@ function parameterOf(name, { type, items, enum: choices, maximum }, dice) {
 }
 
 /** The example, with some members left out, and some of another type; or many of them where the body may be an array. */
-function bodyOf({ example = {}, schema }, schemas, dice) {
+function bodyOf({ example = {}, schema }, { components: { schemas } }, dice) {
   const changed = () => {
     const members = Object.entries(example).filter(() => dice.isLess(0.9));
     const values = members.map(([name, value]) => [

@@ -642,13 +642,48 @@ export interface components {
                 line: number;
                 /** @description A JSON pointer into the row (RFC 6901); empty for all of it. */
                 pointer?: string;
+                /** @description The name of a query or path parameter. */
+                parameter?: string;
                 /** @description A stable word for programs. */
                 code: string;
                 /** @description A sentence for people. */
                 detail: string;
+                /** @description Where in the parameter, in UTF-16 code units. */
+                position?: number;
+                /** @description What could stand there instead. */
+                allowed?: string[];
             }[];
             /** @description Number of `errors`. */
             errors_shown: number;
+        };
+        /** @description Something went wrong (RFC 9457). */
+        ImportProblem: {
+            /** @description A sentence for the developer of the client. */
+            detail: string;
+            errors?: {
+                /** @description The row, from 1, without the header. */
+                row?: number;
+                /** @description The line of the file on which the row begins. */
+                line?: number;
+                /** @description A JSON pointer into the row (RFC 6901); empty for all of it. */
+                pointer?: string;
+                /** @description The name of a query or path parameter. */
+                parameter?: string;
+                /** @description A stable word for programs. */
+                code: string;
+                /** @description A sentence for people. */
+                detail: string;
+                /** @description Where in the parameter, in UTF-16 code units. */
+                position?: number;
+                /** @description What could stand there instead. */
+                allowed?: string[];
+            }[];
+            /** @description Rows of the file. */
+            rows?: number;
+            /** @description Rows that are refused. */
+            failed?: number;
+            /** @description Number of `errors`. */
+            errors_shown?: number;
         };
         /** @description Countries, under their ISO 3166-1 alpha-3 codes. */
         CountryWritten: {
@@ -1850,7 +1885,15 @@ export interface operations {
                     "application/json": components["schemas"]["ImportResult"];
                 };
             };
-            400: components["responses"]["BadRequest"];
+            /** @description A parameter or the header of the file cannot be understood. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ImportProblem"];
+                };
+            };
             403: components["responses"]["Forbidden"];
             405: components["responses"]["MethodNotAllowed"];
             408: components["responses"]["RequestTimeout"];
@@ -1858,7 +1901,15 @@ export interface operations {
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["UnprocessableContent"];
+            /** @description Rows are refused, and nothing is stored. Or the `Idempotency-Key` was used for another request. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["ImportProblem"];
+                };
+            };
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];
@@ -2976,10 +3027,7 @@ export interface operations {
                 /** @description Whether all is undone again. The answer is the same. Default: false. */
                 dry_run?: boolean;
             };
-            header?: {
-                /** @description With `return=representation` the answer is 200 with the record as it was. */
-                Prefer?: string;
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

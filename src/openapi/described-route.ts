@@ -97,8 +97,8 @@ export function operationOf(
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(requestBody ? { requestBody } : {}),
     responses: {
-      ...answers,
       ...problemReferences([400, 405, 500, 503, 504, ...problems, ...refusals]),
+      ...answers,
     },
   };
 }

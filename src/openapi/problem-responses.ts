@@ -182,10 +182,10 @@ export function problemResponses(
   );
 }
 
-/** Response with a problem of a status that code of the user's throws, in his words. */
-export function problemSaying(status: number, description: string): ResponseObject {
+/** Response with a problem of a status in words of its own. @param schema of its body, by name */
+export function problemSaying(status: number, description: string, schema = 'Problem'): ResponseObject {
   const headers = RESPONSES[status as ProblemStatus]?.headers;
-  const content = { [PROBLEM_TYPE]: { schema: schemaRef('Problem') } };
+  const content = { [PROBLEM_TYPE]: { schema: schemaRef(schema) } };
   return { description, ...(headers ? { headers } : {}), content };
 }
 

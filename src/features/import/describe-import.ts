@@ -2,14 +2,16 @@
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import { PROBLEM_SCHEMAS, problemSaying } from '../../openapi/problem-responses.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { type ImportPlan, importInputs } from './import-options.js';
 import { MEDIA_TYPES } from './read-rows.js';
 
-/** Name of the schema of a result. */
+/** Names of the schemas of a result, and of an import that is refused. */
 const RESULT = 'ImportResult';
+const PROBLEM = 'ImportProblem';
 
 /** Texts of the route. */
 export const WORDS: RouteWords = {
@@ -45,8 +47,14 @@ export function importOperation(
         description: 'Some rows are refused, and the others are stored, because `atomic` is `false`.',
         content: jsonContent(schemaRef(RESULT)),
       },
+      400: problemSaying(400, 'A parameter or the header of the file cannot be understood.', PROBLEM),
+      422: problemSaying(
+        422,
+        'Rows are refused, and nothing is stored. Or the `Idempotency-Key` was used for another request.',
+        PROBLEM,
+      ),
     },
-    problems: [400, 403, 408, 409, 412, 413, 415, 422, 503],
+    problems: [403, 408, 409, 412, 413, 415, 503],
   });
 }
 
@@ -56,26 +64,34 @@ const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
 export function importSchemas(): Record<string, JsonSchema> {
   const error: JsonSchema = {
     type: 'object',
-    description: 'One thing that is wrong with a row.',
+    description: 'One thing that is wrong.',
     properties: {
       row: { type: 'integer', minimum: 1, description: 'The row, from 1, without the header.' },
       line: { type: 'integer', minimum: 1, description: 'The line of the file on which the row begins.' },
+      ...PROBLEM_SCHEMAS.Issue.properties,
       pointer: {
         type: 'string',
         description: 'A JSON pointer into the row (RFC 6901); empty for all of it.',
       },
-      code: { type: 'string', description: 'A stable word for programs.' },
-      detail: { type: 'string', description: 'A sentence for people.' },
     },
     required: ['row', 'line', 'code', 'detail'],
   };
-  const properties: Record<string, JsonSchema> = {
+  const properties = {
     rows: { ...COUNT, description: 'Rows of the file.' },
     created: { ...COUNT, description: 'Records that are new.' },
     updated: { ...COUNT, description: 'Records that were there.' },
     failed: { ...COUNT, description: 'Rows that are refused.' },
     errors: { type: 'array', items: error, description: 'The first things that are wrong.' },
     errors_shown: { ...COUNT, description: 'Number of `errors`.' },
+  } satisfies Record<string, JsonSchema>;
+  const { rows, failed, errors_shown } = properties;
+  // Of the header, of a parameter or of an `Idempotency-Key`, none of which has a row.
+  const errors: JsonSchema = { type: 'array', items: { ...error, required: ['code', 'detail'] } };
+  return {
+    [RESULT]: { type: 'object', properties, required: Object.keys(properties) },
+    [PROBLEM]: {
+      ...PROBLEM_SCHEMAS.Problem,
+      properties: { ...PROBLEM_SCHEMAS.Problem.properties, rows, failed, errors, errors_shown },
+    },
   };
-  return { [RESULT]: { type: 'object', properties, required: Object.keys(properties) } };
 }

@@ -35,12 +35,13 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
 export const preference: FeatureFactory = ({ plan: { endpoints } }: FeatureContext): ActingFeature => {
   // Nothing reads a record that no route shows.
   const isShown = endpoints.has('read');
-  const input = { in: 'header', name: PREFER, isForMany: true, read: () => undefined } as const;
+  const input = { in: 'header', name: PREFER, read: () => undefined } as const;
   return {
     inputs: [
       {
         ...input,
         endpoints: CHANGES,
+        isForMany: true,
         describe: () => ({
           description: 'With `return=minimal` the answer has no body: 201 with `Location`, or 204.',
           schema: { type: 'string' },

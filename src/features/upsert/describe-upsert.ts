@@ -25,6 +25,7 @@ export function describeUpsert(
     },
     required: ['items', 'created'],
   };
+  const { example } = one.requestBody?.content['application/json'] ?? {};
   const headers = Object.entries(features.upsert.headers).filter(([, { required }]) => !required);
   return {
     ...one,
@@ -32,7 +33,7 @@ export function describeUpsert(
       `${one.description}\n\nWith \`on_conflict\` a record that has the values of this key is changed: by the properties that the body has, ` +
       'without those of the key. An array of records is written whole or not at all.',
     parameters: [...(one.parameters ?? []), ...upsertInputs(upsertKeys(plan)).flatMap(inputParameter)],
-    requestBody: { required: true, content: jsonContent({ oneOf: [record, many] }) },
+    requestBody: { required: true, content: jsonContent({ oneOf: [record, many] }, example) },
     responses: {
       200: {
         description:
