@@ -143,7 +143,7 @@ function unknownIssue({ sortable, relations }: ResourcePlan, name: string): Requ
   const isMany = rest.length > 0 && plan?.relation.isOne === false;
   const many = isMany
     ? ` ${first} leads to many records, of which none is the one to sort by.`
-    : didYouMean(name, sortable);
+    : correction(name, sortable);
   const choices = sortable.length > 0 ? `Sortable: ${sortable.join(', ')}.` : 'Nothing can be sorted here.';
   return {
     parameter: 'sort',
@@ -151,6 +151,13 @@ function unknownIssue({ sortable, relations }: ResourcePlan, name: string): Requ
     detail: `Cannot sort by ${quote(name)}.${many} ${choices}`,
     allowed: sortable,
   };
+}
+
+/** A sentence for `name:desc` and `name desc`, as other APIs have them, and for a slip of the keyboard. */
+function correction(name: string, sortable: readonly string[]): string {
+  const [, attribute = '', direction] = /^(.+)[ :](asc|desc)$/i.exec(name) ?? [];
+  if (!sortable.includes(attribute)) return didYouMean(name, sortable);
+  return ` Did you mean '${direction?.toLowerCase() === 'desc' ? '-' : ''}${attribute}'?`;
 }
 
 function repeatedIssue(name: string): RequestIssue {

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import { publint } from 'publint';
 import { forSuite } from '../support/for-suite.js';
 import { COMPILED_SOURCE, PACKAGE_ROOT } from '../support/package-root.js';
+import { freshDatabase } from '../support/postgres.js';
 import { guidePages } from '../support/readme-examples.js';
 import { itWhole } from '../support/short.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
@@ -196,6 +197,31 @@ describe('the packed package', function () {
       'The engine option clickhouse needs the package @clickhouse/client; npm install @clickhouse/client.',
       'The engine option cache needs the package ioredis; npm install ioredis.',
     ]);
+  });
+
+  it('says at the start that imports take no CSV without their package', async () => {
+    const database = await freshDatabase('package');
+    const file = addFile(
+      'imports.cjs',
+      `require('reflect-metadata');
+      const { bootstrap, Crud, engineLifespan } = require('crud-controllers');
+      const { Column, DataType, Model, Table } = require('sequelize-typescript');
+      class Note extends Model {}
+      Column(DataType.TEXT)(Note.prototype, 'title');
+      Table({ tableName: 'notes' })(Note);
+      Crud({ import: { modes: ['create'] } })(Note);
+      (async () => {
+        const app = require('express')();
+        const engine = await engineLifespan(process.argv[2], { models: [Note], createAll: true })(app);
+        await bootstrap(app, { logger: { debug() {}, info() {}, warn: console.log, error: console.log } });
+        await engine[Symbol.asyncDispose]();
+      })();`,
+    );
+    const { output } = await run(process.execPath, [file, database.url], project);
+    await database.drop();
+    expect(output).to.equal(
+      'Note: import takes no CSV without the package csv-parse; npm install csv-parse. JSON lines need none.\n',
+    );
   });
 
   it('keeps its files to itself', async () => {

@@ -26,7 +26,7 @@ export interface CsvSettings {
 export const CSV_PACKAGE = 'csv-parse';
 
 /** The package; null where it is not installed. */
-function loadCsvParse(): typeof import('csv-parse') | null {
+export function loadCsvParse(): typeof import('csv-parse') | null {
   try {
     return require('csv-parse');
   } catch (error) {

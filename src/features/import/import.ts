@@ -1,5 +1,6 @@
 /** Imports of files: `POST /import`, guarded as the methods whose work it does for each row. */
 
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ImportMode } from '../../declare/import-options.js';
 import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
@@ -9,6 +10,7 @@ import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import type { KeySettings } from '../idempotency/idempotency-options.js';
+import { CSV_PACKAGE, loadCsvParse } from './csv-rows.js';
 import { importOperation, importSchemas, WORDS } from './describe-import.js';
 import { type ImportFeature, importHandler } from './handle-import.js';
 import { checkImport, compileImport, type ImportPlan, importPlan } from './import-options.js';
@@ -25,11 +27,20 @@ export const fileImport: FeatureFactory = Object.assign(makeFeature, {
   tables: importTables,
   resourceOptions: { import: compileImport },
   check: checkImport,
+  inspectTable: (plan: ResourcePlan) => ({ problems: [], warnings: packageWarnings(plan) }),
   routes(plan: RoutePlan) {
     const option = importPlan(plan);
     return option ? [routeOf(option)] : [];
   },
 });
+
+/** JSON lines need no package, so that the application starts without one. */
+function packageWarnings(plan: ResourcePlan): string[] {
+  if (!importPlan(plan) || loadCsvParse()) return [];
+  return [
+    `${plan.info.name}: import takes no CSV without the package ${CSV_PACKAGE}; npm install ${CSV_PACKAGE}. JSON lines need none.`,
+  ];
+}
 
 function routeOf(option: ImportPlan): HandledRoute & DescribedRoute {
   const [first] = METHODS[option.modes[0] as ImportMode] as ['create' | 'update'];

@@ -156,7 +156,8 @@ class FilterParser {
     const selector = this.#take('selector') ?? this.#unexpected('a field name');
     this.#take('blanks');
     const operator =
-      this.#take('operator') ?? this.#unexpected(NOT.test(selector.text) ? NEGATIONS : 'an operator');
+      this.#take('operator') ??
+      this.#unexpected(NOT.test(selector.text) ? NEGATIONS : 'an operator, such as ==');
     this.#take('blanks');
     this.#comparisons += 1;
     if (this.#comparisons > FILTER_LIMITS.comparisons) {

@@ -121,7 +121,7 @@ const REFUSED: readonly (readonly [query: string, parameter: string, code: strin
     "Cannot filter by 'sum.a'. Filterable: count. Measures have to be in the request, such as sum=price.",
   ],
   ['having=count>x', 'having', 'q.type', "'x' is not an integer (field 'count')."],
-  ['having=count', 'having', 'q.syntax', 'Unexpected end at position 5; expected an operator.'],
+  ['having=count', 'having', 'q.syntax', 'Unexpected end at position 5; expected an operator, such as ==.'],
   [
     'group=at.day&tz=%2B05:30',
     'tz',
