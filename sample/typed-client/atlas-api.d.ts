@@ -1861,7 +1861,12 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example id,name,countryCode,population,latitude,longitude,featureCode,adminCode,municipalityCode
+                 *     1,text,ABC,1,1,1,text,text,text
+                 */
                 "text/csv": string;
+                /** @example {"id":1,"name":"text","countryCode":"ABC","population":1,"latitude":1,"longitude":1,"featureCode":"text","adminCode":"text","municipalityCode":"text"} */
                 "application/x-ndjson": string;
             };
         };

@@ -183,7 +183,7 @@ else show();
 const PAGE_STYLE = `${PAGE_COLOURS}
 html, html.dark-mode { background: var(--ground); }
 body { margin: 0; color: var(--text); font: 1rem/1.55 system-ui, sans-serif; }
-a { color: var(--link); }
+a, #swagger-ui .info a, #swagger-ui .markdown a { color: var(--link); }
 #way-back, #title, #refusal, #choice { box-sizing: border-box; max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; }
 #refusal { color: var(--delete); font-weight: 600; }
 #title:has(+ #choice:not([open])) { display: none; }
@@ -211,6 +211,7 @@ ${['get', 'post', 'put', 'patch', 'delete']
 }
 #swagger-ui .opblock:not(.opblock-deprecated) .opblock-summary { border-color: color-mix(in srgb, var(--method) 40%, var(--surface)); }
 #swagger-ui .opblock .opblock-summary-method { background: var(--method); color: var(--surface); text-shadow: none; }
+#swagger-ui .btn.execute { border-color: var(--link); background: var(--link); color: var(--surface); }
 #swagger-ui .opblock .tab-header .tab-item .opblock-title span::after { background: var(--method); }
 `;
 

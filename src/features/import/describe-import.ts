@@ -1,10 +1,18 @@
 /** Imports in the document: the operation, and the schemas of its answers. */
+import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
-import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import {
+  jsonContent,
+  type MediaTypeObject,
+  type OperationObject,
+  schemaRef,
+} from '../../openapi/openapi-object.js';
 import { PROBLEM_SCHEMAS, problemSaying } from '../../openapi/problem-responses.js';
 import type { RouteWords } from '../../operation/route-spec.js';
+import { bodyJsonSchema } from '../../schema/body-json-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
+import { exampleValue } from '../example-value.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { type ImportPlan, importInputs } from './import-options.js';
 import { MEDIA_TYPES } from './read-rows.js';
@@ -29,14 +37,13 @@ export function importOperation(
 ): OperationObject {
   const { plan, names, features } = resource;
   const keys = features.create.inputs.filter(({ name }) => name === IDEMPOTENCY_KEY);
-  const text = { schema: { type: 'string' } } as const;
-  const lines = { [MEDIA_TYPES.ndjson]: text };
+  const lines = { [MEDIA_TYPES.ndjson]: { schema: TEXT } };
   return operationOf(resource, action, {
     operationId: `import${names.many}`,
     summary: `${WORDS.verb} ${names.phrases}`,
     description: WORDS.description(plan),
     parameters: [...importInputs(plan, option), ...keys].flatMap(inputParameter),
-    requestBody: { required: true, content: { [MEDIA_TYPES.csv]: text, ...lines } },
+    requestBody: { required: true, content: filesOf(plan) },
     answers: {
       200: {
         description:
@@ -58,6 +65,26 @@ export function importOperation(
   });
 }
 
+/** A file of each form, ready to be sent where a create has an example. */
+function filesOf(plan: ResourcePlan): Record<string, MediaTypeObject> {
+  const row = exampleValue(bodyJsonSchema(plan, 'create')) as Record<string, unknown> | undefined;
+  const cells = Object.values(row ?? {}).map((value) =>
+    csvCell(typeof value === 'string' ? value : JSON.stringify(value)),
+  );
+  const files = {
+    [MEDIA_TYPES.csv]: `${Object.keys(row ?? {}).join()}\n${cells.join()}\n`,
+    [MEDIA_TYPES.ndjson]: `${JSON.stringify(row)}\n`,
+  };
+  return Object.fromEntries(
+    Object.entries(files).map(([type, example]) => [type, { schema: TEXT, ...(row ? { example } : {}) }]),
+  );
+}
+
+function csvCell(text: string): string {
+  return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const TEXT: JsonSchema = { type: 'string' };
 const COUNT: JsonSchema = { type: 'integer', minimum: 0 };
 
 /** The schemas, by name. */

@@ -87,6 +87,19 @@ describe('the document of files, figures and keys', () => {
     expect(names('deleteManyTowns')).to.include('q').and.not.include('Prefer');
   });
 
+  it('has examples of files that can be sent', async () => {
+    const { operations } = new ApiContract(app.crud.openapi());
+    const { content = {} } = operations.get('importTowns')?.operation.requestBody ?? {};
+    expect(Object.keys(content)).to.deep.equal([CSV, LINES]);
+    for (const [type, { example }] of Object.entries(content)) {
+      const answer = await app.agent
+        .post('/town/import?dry_run=true')
+        .set('Content-Type', type)
+        .send(String(example));
+      expect([answer.status, answer.body.created], answer.text).to.deep.equal([200, 1]);
+    }
+  });
+
   it('keeps the example of a create that upserts join', () => {
     const { operations } = new ApiContract(app.crud.openapi());
     const content = operations.get('createTown')?.operation.requestBody?.content['application/json'];
