@@ -1,7 +1,7 @@
 /** A module of the user's -> the application that it starts or exports, or the one that its models and controllers make. */
 import { Server } from 'node:http';
 import { Server as SecureServer } from 'node:https';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   buildApplication,
@@ -258,6 +258,9 @@ function untilFound<T>(
   });
 }
 
+/** The main file of any copy of this package. */
+const COPY = /[\\/]crud-controllers[\\/]dist[\\/]src[\\/]index\.js$/;
+
 function nothingFound(file: string, { objects, creator }: FoundExports, patience: number): ConfigError {
   const hasApp = [...objects].some(
     (value) => typeof value === 'function' && 'handle' in value && 'use' in value,
@@ -271,6 +274,15 @@ function nothingFound(file: string, { objects, creator }: FoundExports, patience
     return new ConfigError([
       `${file} calls engineLifespan, and no bootstrap follows; a query before bootstrap waits for a database here: move it behind, or ` +
         'pass a module that exports the models and starts nothing.',
+    ]);
+  }
+  const copy = Object.keys(require.cache).find(
+    (each) => COPY.test(each) && each !== join(__dirname, 'index.js'),
+  );
+  if (copy !== undefined) {
+    return new ConfigError([
+      `${file} is made with another copy of crud-controllers, ${copy}, and this command is of ${__dirname}; run npx crud-controllers in the ` +
+        'folder of the project.',
     ]);
   }
   return new ConfigError([

@@ -286,6 +286,13 @@ CREATE INDEX ON "articles" ("views", "id");
         'nothing.cjs exports nothing to describe, and starts nothing; pass the module that starts the application, or export that, a function createApp, or the models with @Crud.\n',
       ),
     );
+    mkdirSync(join(folder, 'other/crud-controllers/dist/src'), { recursive: true });
+    write('other/crud-controllers/dist/src/index.js', '');
+    write('other.cjs', "require('./other/crud-controllers/dist/src/index.js');");
+    const { everything } = await command('routes', 'other.cjs');
+    expect(everything).to.match(
+      /^other\.cjs is made with another copy of crud-controllers, .*; run npx crud-controllers in the folder of the project\.\n$/,
+    );
     expect(await command('routes', 'nowhere.js')).to.deep.equal(said("There is no module 'nowhere.js'.\n"));
     write('models.ts', '@Crud() export class Model {}');
     const advice =
