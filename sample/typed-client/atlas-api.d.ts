@@ -318,6 +318,26 @@ export interface paths {
         patch: operations["updateManyReviews"];
         trace?: never;
     };
+    "/reviews/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow changes of reviews
+         * @description What has changed, in the order of each record and without gaps. An event has no values: read the record again. A record that leaves what the request may see, or `q`, is a `delete`; one that enters it is a `create`. With `Accept: text/event-stream` the answer is a stream, which goes on behind `Last-Event-ID`. `reset` means that all is to be read again.
+         */
+        get: operations["followReviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/reviews/{id}": {
         parameters: {
             query?: never;
@@ -940,15 +960,18 @@ export interface components {
             text?: string | null;
         };
         ReviewChange: {
-            id: string;
-            /** @description Only if the record still has this version. Default: any. */
+            /** @enum {string} */
+            op: "create" | "update" | "delete" | "reset";
+            /** @description The id of the record as a text. A `reset` has none. */
+            id?: string;
+            /** Format: date-time */
+            at: string;
+            /** @description Of a record that counts its changes. */
             version?: number;
-            /** Format: int32 */
-            cityId?: number;
-            author?: string;
-            /** Format: int32 */
-            rating?: number;
-            text?: string | null;
+            /** @description The names of what an update has changed, as far as the request may read them. */
+            changed?: string[];
+            /** @description The `X-Request-Id` of the request that has written it. Null for other writers. */
+            request_id: string | null;
         };
         ReviewItems: {
             items: components["schemas"]["ReviewWritten"][];
@@ -971,6 +994,13 @@ export interface components {
                 key?: string;
                 problem?: components["schemas"]["Problem"];
             }[];
+        };
+        ReviewChanges: {
+            items: components["schemas"]["ReviewChange"][];
+            /** @description The place behind the events, for `after`. */
+            next_cursor: string;
+            /** @description Whether others are there already. */
+            has_next: boolean;
         };
         HealthReport: {
             /** @enum {string} */
@@ -1089,6 +1119,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The cursor of a feed goes on no more: its events are gone, or it is of other resources, another `q` or other rights. */
+        Gone: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "detail": "The cursor goes on no more. Take a new one with after=now.",
+                 *       "errors": [
+                 *         {
+                 *           "parameter": "after",
+                 *           "code": "changes.expired",
+                 *           "detail": "The cursor goes on no more. Take a new one with after=now."
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description The record has another tag than `If-Match` names, and the header `ETag` is the one that it has; or there are no tags to check `If-Match` with. Nothing was done. */
         PreconditionFailed: {
             headers: {
@@ -1180,7 +1231,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description The database is not available, or something else holds a lock for too long. */
+        /** @description The database is not available, or something else holds a lock for too long. Too many streams of changes may be open. */
         ServiceUnavailable: {
             headers: {
                 /** @description Seconds until it is worth trying again. */
@@ -3144,6 +3195,59 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    followReviews: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `id==42`, `cityId==1`, `id==42;cityId==1`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | bigint | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `author` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 *     | `rating` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `createdAt` | date | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 */
+                q?: string;
+                /** @description The `next_cursor` of another page or the id of an event, unchanged, with the same `q`; `now`, which is the default; or `start`, before all events that are kept. */
+                after?: string;
+                /** @description How many events a page has. A stream has no pages. */
+                size?: number;
+                /** @description Seconds in which the first event may come, where there is none yet. */
+                wait?: number;
+            };
+            header?: {
+                /** @description The id of the last event of a stream, which goes on behind it. It comes before `after`. */
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events behind a place, or a stream of them. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewChanges"];
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            410: components["responses"]["Gone"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];

@@ -17,6 +17,7 @@ import { DeleteButton, RestoreButton } from '../components/delete-and-restore.js
 import { GuardedEdit } from '../components/guarded-edit.js';
 import { CityInput } from '../components/reference.js';
 import { Rows } from '../components/rows.js';
+import { useFeed } from '../components/use-feed.js';
 
 const filters = [
   <TextInput key="author" source="author@ilike" label="Author" alwaysOn />,
@@ -33,6 +34,7 @@ const shown: Query<'/reviews'> = {
 };
 
 export function ReviewList() {
+  useFeed('/reviews/changes');
   return (
     <List
       filters={filters}

@@ -26,6 +26,8 @@ import { City } from './city.js';
   sortAllow: ['id', 'rating', 'createdAt'],
   include: { city: true, 'city.country': true },
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'updateMany', 'deleteMany'],
+  // The list of the back office follows the feed.
+  changes: true,
   // Deleted ones may be listed by everybody here; an application asks who it is.
   can: { deleted: true },
 })
