@@ -113,7 +113,7 @@ function problems({ controller, repository, plan }: Resource, { rls }: PathSetti
         'revert out of endpoints.',
     ),
     ...(choice === null ? [] : [`${name}: a history cannot be, because ${choice}`]),
-    ...(rls === null || isJudged
+    ...(!rls?.isSecured || isJudged
       ? []
       : [
           `${name}: bootstrap has rls, whose policies judge rows and no stored changes, and endpoints has history or revert; give ${plan.name} a scope ` +

@@ -28,6 +28,7 @@ import { withMembers } from '../../respond/row-view.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { bodySchema, unknownProperty } from '../../schema/body-schema.js';
 import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
+import { addToContext } from '../capture/context.js';
 import { stateSql } from './history-sql.js';
 import { findPast } from './past-record.js';
 
@@ -134,7 +135,9 @@ function compileParser({ plan, access: evaluate, features, bodyLimit }: Resource
     const id = parsePathId(plan, request);
     const head = { query: readHeaders(request, query, access, id), access, id, request };
     const body = await readBody(request, { limit: bodyLimit, mediaTypes: ['application/json'] });
-    return { ...head, to: changeOf(body) };
+    const to = changeOf(body);
+    addToContext(request, { of: to });
+    return { ...head, to };
   };
 }
 

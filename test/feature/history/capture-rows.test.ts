@@ -4,10 +4,11 @@ import { QueryTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { configError } from '../../support/config-error.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
-import { serveTestApp, startTestApp } from '../../support/test-app.js';
+import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ history: true })
 @Table({ tableName: 'metered', timestamps: false })
@@ -43,7 +44,7 @@ describe('changes by triggers for rows', () => {
   const logger = new CapturedLog();
   const models: ModelClass[] = [Metered, Single];
   const site = serveTestApp(async () => ({
-    models,
+    models: [...models, Viewed],
     database: await prepared(),
     bootstrap: { models, logger },
   }));
@@ -85,13 +86,9 @@ describe('changes by triggers for rows', () => {
   });
 
   it('are refused for views', async () => {
-    const database = await prepared();
-    const message = await configError(async () => {
-      await using _ = await startTestApp({ models: [Viewed], database });
-    });
+    const message = await configError(() => buildBoth({ models: [Viewed], logger }));
     expect(message).to.include(
       'Viewed: its table is a view, which has no triggers that history needs; leave it out.',
     );
-    await database.drop();
   });
 });

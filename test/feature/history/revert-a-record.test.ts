@@ -87,6 +87,7 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     expect(await read()).to.include({ name: 'Ann', version: 2, note: 'n' });
     const { body } = await site.agent.get('/clerks/1/history').set(headersOf({}));
     expect(body.items[0].changes['name']).to.deep.equal({ from: 'Bea', to: 'Ann' });
+    expect(body.items[0]).to.include({ operation: 'Clerk.revert', of: first, request_id: 'same' });
   });
 
   it('changes nothing where the record is in the state', async () => {
