@@ -1,0 +1,136 @@
+// @runs once
+/** Feeds that could not be judged, or whose path is taken, are refused at the start; and feeds in the document and in metrics. */
+import { expect } from 'chai';
+import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { Crud, crudController, EVERYTHING, filter } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { buildApp } from '../../support/build-app.js';
+import { configProblems } from '../../support/config-error.js';
+import { attach } from '../../support/offline-models.js';
+import { OpenStream, requestStream } from '../../support/open-stream.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+@Crud({ changes: true })
+@Table({ tableName: 'words' })
+class Word extends Model {
+  @PrimaryKey @Column(DataType.TEXT) declare word: string;
+}
+
+@Crud({ changes: { path: '/_changes' }, filterAllow: ['phrase'] })
+@Table({ tableName: 'phrases' })
+class Phrase extends Model {
+  @PrimaryKey @Column(DataType.TEXT) declare phrase: string;
+}
+
+@Crud({ changes: true })
+@Table({ tableName: 'signs' })
+class Sign extends NumberedRow {}
+
+class SignController extends crudController(Sign) {
+  override list(...given: Parameters<InstanceType<ReturnType<typeof crudController<Sign>>>['list']>) {
+    return super.list(...given);
+  }
+}
+
+@Crud({ changes: true, history: { images: 'changed' } })
+@Table({ tableName: 'marks' })
+class Mark extends NumberedRow {}
+
+@Crud({
+  changes: true,
+  visible: ({ headers }) => (headers['x-all'] ? EVERYTHING : filter`secret==false`),
+  history: { exclude: ['secret', 'note'] },
+  filterAllow: ['note'],
+})
+@Table({ tableName: 'letters', timestamps: false })
+class Letter extends NumberedRow {
+  @Column(DataType.BOOLEAN) declare secret: boolean;
+  @Column(DataType.TEXT) declare note: string;
+}
+
+describe('an application with feeds', () => {
+  before(() => {
+    for (const model of [Word, Sign, Mark]) attach(model);
+  });
+  const problems = (options: object) => configProblems(() => buildApp(options));
+
+  it('does not start where no event could be judged, or a path is taken', async () => {
+    expect(await problems({ models: [Word] })).to.deep.equal([
+      "Word: GET /words/changes may be the path of a record with the id 'changes', which could not be read; set changes.path to a word that no id is, such as 'all-changes'.",
+    ]);
+    expect(await problems({ models: [Sign], controllers: [SignController] })).to.deep.equal([
+      'Sign: changes would name records that the list may hide, because SignController has a method list; write the condition as scope or visible, or leave changes out.',
+    ]);
+    expect(await problems({ models: [Mark] })).to.deep.equal([
+      'Mark: changes needs whole images to judge them; leave out history.images, or changes.',
+    ]);
+    expect(
+      await problems({ models: [Sign], rls: { settings: () => ({ 'app.tenant': '1' }) } }),
+    ).to.deep.equal([
+      'Sign: changes needs scope or visible beside rls, because the policies of PostgreSQL judge rows, and not the images of rows that it stores.',
+    ]);
+    expect(await problems({ models: [Sign], changes: { path: '/signs' } })).to.deep.equal([
+      "changes.path is '/signs', where Sign may answer; use another path, such as '/all-changes'.",
+    ]);
+    expect(await problems({ models: [Sign], changes: { tick: 1, maxwait: 3 } })).to.deep.equal([
+      "changes has no option 'maxwait'. Did you mean 'maxWait'? The options are path, tick, maxWait, heartbeat, maxAge, maxStreams.",
+      'changes.tick is 1; use an integer from 50 to 10000.',
+    ]);
+  });
+});
+
+describe('a feed in other places', () => {
+  const site = serveTestApp(() => ({
+    models: [Phrase, Letter],
+    bootstrap: { metrics: true, indexAdvice: false },
+  }));
+
+  it('is described, with its schemas', () => {
+    const { paths, components } = site.crud.openapi();
+    const operation = paths['/phrases/_changes']?.get;
+    expect(operation?.parameters?.map(({ name }) => name)).to.deep.equal([
+      'q',
+      'after',
+      'size',
+      'wait',
+      'Last-Event-ID',
+    ]);
+    expect(Object.keys(operation?.responses ?? {})).to.include.members(['200', '400', '410', '503']);
+    const answer = operation?.responses[200] as { content: Record<string, unknown> };
+    expect(Object.keys(answer.content)).to.deep.equal(['application/json', 'text/event-stream']);
+    expect(components.schemas['PhraseChange']?.properties).to.have.all.keys(
+      'op',
+      'id',
+      'at',
+      'version',
+      'changed',
+      'request_id',
+    );
+    expect(components.schemas['PhraseChanges']?.required).to.deep.equal(['items', 'next_cursor', 'has_next']);
+  });
+
+  it('is measured', async () => {
+    const stream = new OpenStream(await requestStream(`${site.server.url}/phrases/_changes`));
+    await stream.until(({ ids }) => ids.length > 0);
+    const { text } = await site.agent.get('/metrics');
+    expect(text).to.match(/^crud_changes_streams 1$/m);
+    expect(text).to.match(/^crud_changes_pending 0$/m);
+    expect(Number(/^crud_changes_lag_seconds (.*)$/m.exec(text)?.[1])).to.be.within(0, 2);
+    stream.response.destroy();
+  });
+
+  it('judges by no value that is not stored', async () => {
+    const refused = await site.agent.get('/letters/changes?q=note==x').set('X-All', '1');
+    expect([refused.status, refused.body.errors?.[0]?.code]).to.deep.equal([400, 'changes.not-stored']);
+    expect((await site.agent.get('/letters/changes')).status).to.equal(500);
+    await site.agent.get('/letters/changes').set('X-All', '1').expect(200);
+  });
+
+  it('writes ids as paths have them', async () => {
+    const { body } = await site.agent.get('/phrases/_changes').expect(200);
+    await site.agent.post('/phrases').send({ phrase: 'a/b, "c"' }).expect(201);
+    await new Promise((resolve) => setTimeout(resolve, 260));
+    const page = await site.agent.get(`/phrases/_changes?after=${body.next_cursor}`).expect(200);
+    expect(page.body.items.map(({ id }: { id: string }) => id)).to.deep.equal(['a/b, "c"']);
+  });
+});

@@ -1,0 +1,65 @@
+// @runs fast
+/** Two applications with Redis: one of them polls the database, and the other one hears of each tick. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Column, DataType, Table } from 'sequelize-typescript';
+import { Crud, type ModelClass } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { forSuite } from '../../support/for-suite.js';
+import { OpenStream, requestStream } from '../../support/open-stream.js';
+import { connectTo, freshDatabase } from '../../support/postgres.js';
+import { startRedis } from '../../support/redis-server.js';
+import { serveTestApp, type TestApp } from '../../support/test-app.js';
+
+function bell(): ModelClass {
+  @Crud({ changes: true, prefix: '/bells' })
+  @Table({ tableName: 'bells', timestamps: false })
+  class Bell extends NumberedRow {
+    @Column(DataType.INTEGER) declare size: number;
+  }
+  return Bell;
+}
+
+describe('feeds of several processes with Redis', () => {
+  const database = forSuite(() => freshDatabase());
+  const redis = forSuite(() => startRedis());
+  const statements = [0, 0];
+  const serve = (index: 0 | 1): TestApp =>
+    serveTestApp(() => ({
+      models: [bell()],
+      database: { url: database.url },
+      engine: {
+        cache: redis.url,
+        logging: () => {
+          statements[index] = (statements[index] ?? 0) + 1;
+        },
+      },
+      bootstrap: { changes: { tick: 100 } },
+    }));
+  const sites = [serve(0), serve(1)] as const;
+  const other = forSuite(() => connectTo(database.url));
+
+  it('has one of them poll, and both get each event', async () => {
+    const streams = await Promise.all(
+      sites.map(async ({ server }) => {
+        const stream = new OpenStream(await requestStream(`${server.url}/bells/changes`));
+        return stream.until(({ ids }) => ids.length > 0);
+      }),
+    );
+    await delay(1_500);
+    statements.fill(0);
+    await delay(1_500);
+    const [least = 0, most = 0] = [...statements].sort((one, two) => one - two);
+    expect([least, most >= 8], statements.join()).to.deep.equal([0, true]);
+    const begun = performance.now();
+    await other.query('INSERT INTO bells (size) VALUES (1)');
+    await Promise.all(streams.map((each) => each.until(({ events }) => events.length === 1)));
+    expect(performance.now() - begun).to.be.below(1_500);
+    // The one that polls goes away, and the other one takes its place.
+    const poller = statements[0] === most ? 0 : 1;
+    streams[poller]?.response.destroy();
+    await other.query('INSERT INTO bells (size) VALUES (2)');
+    await streams[1 - poller]?.until(({ events }) => events.length === 2, 8_000);
+    for (const { response } of streams) response.destroy();
+  }).timeout(30_000);
+});
