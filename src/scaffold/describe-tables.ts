@@ -15,6 +15,9 @@ import type {
   LeftOut,
 } from './model-plan.js';
 
+/** Tables that features make. They have bodies and rows of every user, which no resource should show. */
+const OWN = /^crud_(?:idempotency|import|changes|ticks)$/;
+
 /** The tables that the role may read, with all that is left out. */
 export function describeTables({ role, schemas, tables }: CatalogueRow): DatabaseSchema {
   const closed = new Map(schemas.filter(({ isUsable }) => !isUsable).map(({ name, sql }) => [name, sql]));
@@ -27,6 +30,10 @@ export function describeTables({ role, schemas, tables }: CatalogueRow): Databas
   }
   for (const table of tables ?? []) {
     if (closed.has(table.schema)) continue;
+    if (OWN.test(table.name)) {
+      leftOut.push({ construct: placeOf(table), reason: 'It is of crud-controllers itself.' });
+      continue;
+    }
     const columns = (table.columns ?? []).filter(({ isReadable }) => isReadable);
     if (columns.length === 0) leftOut.push(unreadable(table, role));
     else {
@@ -37,11 +44,15 @@ export function describeTables({ role, schemas, tables }: CatalogueRow): Databas
   return { tables: described, leftOut };
 }
 
-function unreadable({ schema, name, sql, kind, columns }: TableRow, role: string): LeftOut {
+function placeOf({ schema, name, kind }: TableRow): string {
+  return `${KINDS[kind]} ${schema}.${name}`;
+}
+
+function unreadable(table: TableRow, role: string): LeftOut {
   return {
-    construct: `${KINDS[kind]} ${schema}.${name}`,
-    reason: columns
-      ? `The role may not read it; write GRANT SELECT ON ${sql} TO ${role};`
+    construct: placeOf(table),
+    reason: table.columns
+      ? `The role may not read it; write GRANT SELECT ON ${table.sql} TO ${role};`
       : 'It has no column.',
   };
 }

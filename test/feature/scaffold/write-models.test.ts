@@ -218,6 +218,24 @@ Left out:
     expect(written[1]).to.deep.equal(written[0]);
   });
 
+  it('leaves out the tables of this library, which have answers to everybody', async () => {
+    const own = ['crud_idempotency', 'crud_import', 'crud_changes', 'crud_ticks'];
+    const served = await freshDatabase('served');
+    try {
+      for (const name of [...own, 'crud_notes'])
+        await execute(served.url, `CREATE TABLE ${name} (id int PRIMARY KEY)`);
+      const { code, output } = await models(served);
+      expect([code, output.split('\n')[0]]).to.deep.equal([
+        0,
+        'src/models: 1 model with 0 relations, 2 files new, 0 changed, 0 as they were.',
+      ]);
+      for (const name of own)
+        expect(output).to.include(`  table public.${name}: It is of crud-controllers itself.\n`);
+    } finally {
+      await served.drop();
+    }
+  });
+
   describe('run again', () => {
     const database = forSuite(() => freshDatabase('again'));
     const edit = (file: string, change: (text: string) => string) =>
