@@ -26,7 +26,11 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'records of one request that writes many': ['features/bulk/bulk-options.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
   'a body': ['express/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
   'a file that is imported': ['features/import/import-options.ts', /maxBytes: ([\d_]+) \* 1024/, 1],
-  'imports of a process at once': ['features/import/handle-import.ts', /AT_ONCE = ([\d_]+)/, 1],
+  'imports of a process at once': [
+    'features/import/handle-import.ts',
+    /IMPORTS = new WorkLimit\(([\d_]+)/,
+    1,
+  ],
   'requests under way of one connection': ['express/connection/open-connection.ts', /MAX_OPEN = ([\d_]+)/, 1],
   'headers of a request': [SERVER, /headersTimeout: ([\d_]+)/, 1_000],
   'a whole request': [SERVER, /requestTimeout: ([\d_]+)/, 1_000],

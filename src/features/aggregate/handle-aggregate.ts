@@ -26,7 +26,7 @@ import { compileParentReader, type Subresource } from '../sub-resources/run-subr
 import { aggregateInputs, ROW_INPUTS, readAggregateInputs } from './aggregate-inputs.js';
 import type { AggregateOperation } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
-import { checkEstimate, checkFilter, runLimited } from './limit-aggregates.js';
+import { AGGREGATES, checkEstimate, checkFilter } from './limit-aggregates.js';
 import { type AggregateResult, estimateRows, runAggregate } from './run-aggregate.js';
 
 /** Decides about the route: no record is made, so that only settings and queries of the user's keep our SQL away. */
@@ -91,7 +91,7 @@ function compileStory<I extends RequestArguments>(
   const isPlain = openTest(info, 'list', false);
   const isByRows = () => decisions.runner === 'rows' && isPlain() && isOpen();
   const run = (input: I, action: Action, on: StatementTarget | null): Promise<AggregateResult> =>
-    runLimited(async () => {
+    AGGREGATES.run(async () => {
       const problem = choiceProblem(model);
       if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
       const found = locate ? await locate(input, action, on) : input.access;

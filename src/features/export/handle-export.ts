@@ -8,7 +8,7 @@ import { answering } from '../../express/resources/application-access.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
-import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import { WorkLimit } from '../../operation/work-limit.js';
 import { compileWorkParser, type RequestArguments } from '../../request/parse-request.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Inclusion, ListQuery } from '../../request/query/list-query.js';
@@ -34,13 +34,12 @@ export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
   ndjson: 'application/x-ndjson',
 };
 
-/** Exports of a process that run at once. */
-const MOST = 4;
 /** Characters of a piece that is written at once. */
 const PIECE = 64 * 1024;
 
-let running = 0;
-let snapshots = 0;
+const EXPORTS = new WorkLimit(4, 'exports');
+/** A snapshot holds back the vacuum of all tables. */
+const SNAPSHOTS = new WorkLimit(1, 'consistent exports');
 
 /** Parsed arguments of an export. */
 interface ExportArguments extends RequestArguments {
@@ -74,24 +73,18 @@ export function exportHandler(context: HandlerContext): ActionRunner {
         'A middleware has replaced response.json or response.send, which no export goes through.',
       );
     const isConsistent = query.isConsistent === true;
-    const leave = enter(isConsistent);
-    try {
-      await withReader(action, input, isConsistent, (reader) =>
-        answer(resource, plan, {
-          action,
-          input,
-          format,
-          reader,
-          seconds: isConsistent ? plan.snapshot : null,
-        }),
+    const seconds = isConsistent ? plan.snapshot : null;
+    const run = () =>
+      withReader(action, input, isConsistent, (reader) =>
+        answer(resource, plan, { action, input, format, reader, seconds }),
       );
+    try {
+      await EXPORTS.run(() => (isConsistent ? SNAPSHOTS.run(run) : run()));
     } catch (error) {
       if (!response.headersSent && !(error instanceof CutAnswer))
         throw error instanceof Error ? requestSessions(request, response).explain(error) : error;
       cutConnection(response);
       if (!(error instanceof CutAnswer && error.isByClient)) logFailure(request, 500, error);
-    } finally {
-      leave();
     }
     return response;
   };
@@ -143,21 +136,6 @@ function toMany(included: readonly Inclusion[]): readonly string[] {
     ...(plan.size === null ? [] : [plan.path]),
     ...toMany(include),
   ]);
-}
-
-/** Takes a place among those that run. @returns the function that leaves it @throws RefusedRequestError 503 */
-function enter(isConsistent: boolean): () => void {
-  const again = { 'Retry-After': '5' };
-  if (running >= MOST)
-    throw new RefusedRequestError(503, 'Too many exports are under way; try again.', again);
-  if (isConsistent && snapshots > 0)
-    throw new RefusedRequestError(503, 'Another consistent export is under way; try again.', again);
-  running += 1;
-  if (isConsistent) snapshots += 1;
-  return () => {
-    running -= 1;
-    if (isConsistent) snapshots -= 1;
-  };
 }
 
 /** An export that is under way. */

@@ -13,6 +13,7 @@ import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
 import type { AnswerDraft, Feature } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { USUAL } from '../../operation/route-spec.js';
+import { WorkLimit } from '../../operation/work-limit.js';
 import { setCurrentItem } from '../../request/request-notes.js';
 import { requestSessions } from '../../request/request-sessions.js';
 import { noteProblem } from '../../respond/problem.js';
@@ -36,9 +37,8 @@ import { type FileRow, readChunks } from './read-rows.js';
 import { ResumedImport } from './resumed-import.js';
 import { compileRowWriter } from './write-rows.js';
 
-/** Imports of one process at the same time: each holds a connection, and the memory of a chunk. */
-const AT_ONCE = 2;
-let underWay = 0;
+/** Each holds a connection, and the memory of a chunk. */
+const IMPORTS = new WorkLimit(2, 'imports');
 
 /** The feature, as its handler sees it. */
 export interface ImportFeature extends Feature {
@@ -168,6 +168,35 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     return report;
   };
 
+  const runImport = async (action: Action, input: ImportArguments) => {
+    const { request, response } = action;
+    noteOperation(request, { operation: 'import' });
+    const format = formatFor(response, decisions.answer);
+    const progress = wantsProgress(request) ? new ProgressLines(request, response) : null;
+    const file = openFile(request, option.maxBytes);
+    let kept: ResumedImport | null = null;
+    try {
+      kept = await claimKey(request, input);
+      const chunks = chunksOf(file, input, kept);
+      const run = input.inputs.isAtomic ? importWhole : importInParts;
+      const report = await run(action, input, chunks, kept, (each) => progress?.write(each.summary()));
+      const summary = report.summary();
+      if (kept?.isDone) {
+        // Nothing was kept that would have ended the claim.
+        await kept.release();
+        response.setHeader(REPLAYED, 'true');
+      }
+      return progress?.end(summary) ? null : draftOf(summary, format);
+    } catch (error) {
+      await kept?.release();
+      if (progress?.fail(error)) return null;
+      throw error;
+    } finally {
+      setCurrentItem(request, null);
+      file.end();
+    }
+  };
+
   const story: Story<ImportArguments, never> = {
     parse,
     around: null,
@@ -178,37 +207,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       throw new TypeError('An import has no result outside of its transactions.');
     },
     sessions: { session: inNone, transaction: inNone },
-    async runWithin(action, input) {
-      const { request, response } = action;
-      noteOperation(request, { operation: 'import' });
-      const format = formatFor(response, decisions.answer);
-      const progress = wantsProgress(request) ? new ProgressLines(request, response) : null;
-      if (underWay >= AT_ONCE) throw tooManyImports();
-      const file = openFile(request, option.maxBytes);
-      underWay += 1;
-      let kept: ResumedImport | null = null;
-      try {
-        kept = await claimKey(request, input);
-        const chunks = chunksOf(file, input, kept);
-        const run = input.inputs.isAtomic ? importWhole : importInParts;
-        const report = await run(action, input, chunks, kept, (each) => progress?.write(each.summary()));
-        const summary = report.summary();
-        if (kept?.isDone) {
-          // Nothing was kept that would have ended the claim.
-          await kept.release();
-          response.setHeader(REPLAYED, 'true');
-        }
-        return progress?.end(summary) ? null : draftOf(summary, format);
-      } catch (error) {
-        await kept?.release();
-        if (progress?.fail(error)) return null;
-        throw error;
-      } finally {
-        underWay -= 1;
-        setCurrentItem(request, null);
-        file.end();
-      }
-    },
+    runWithin: (action, input) => IMPORTS.run(() => runImport(action, input)),
     isTagged: false,
   };
   return answerWith(story, decisions.answer, shaper);
@@ -297,10 +296,4 @@ function tooMany(maxRows: number): BodyError {
 function tooManyAtOnce(atomicRows: number): BodyError {
   const detail = `The body has more than ${atomicRows} rows, and nothing was stored; send it with atomic=false and an Idempotency-Key, or split the file.`;
   return new BodyError(400, 'atomicRows', detail);
-}
-
-function tooManyImports(): RefusedRequestError {
-  return new RefusedRequestError(503, `${AT_ONCE} imports are under way; try again later.`, {
-    'Retry-After': '5',
-  });
 }

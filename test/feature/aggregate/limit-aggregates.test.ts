@@ -238,7 +238,7 @@ except({ session: REASON, records: REASON }).describe('an aggregate', () => {
     );
     const refused = others.filter(({ status }) => status !== 200);
     expect(refused.map((answer) => [answer.status, answer.get('Retry-After'), answer.body])).to.deep.equal([
-      [503, '1', { detail: 'Too many aggregates run at the same time; try again.' }],
+      [503, '1', { detail: 'Too many aggregates are under way; try again.' }],
     ]);
     // Another one that has something to do meanwhile is not concerned.
     expect((await site.agent.get('/grains?q=a==1')).status).to.equal(200);

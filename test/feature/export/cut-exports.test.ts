@@ -227,7 +227,7 @@ except(NO_INTERCEPTORS).describe('an export in the middle', () => {
     it('is one at a time, and cut at its limit', async () => {
       const response = await open('/sheets?format=csv&consistent=true');
       const refused = await site.agent.get('/sheets?format=csv&consistent=true');
-      expectProblem(refused, 503, { detail: 'Another consistent export is under way; try again.' });
+      expectProblem(refused, 503, { detail: 'Too many consistent exports are under way; try again.' });
       await untilFree('&consistent=true');
       expect(await endOf(response)).to.equal('ECONNRESET');
     });

@@ -290,7 +290,7 @@ describe('importing a file in parts', () => {
       return rows.length === 2;
     });
     const third = await send('code\na\n', null, '');
-    expectProblem(third, 503, { detail: '2 imports are under way; try again later.' });
+    expectProblem(third, 503, { detail: 'Too many imports are under way; try again.' });
     expect(third.headers['retry-after']).to.equal('5');
     for (const socket of sockets) socket.destroy();
     await until(async () => (await send('code\na\n', null, '')).status === 200);
