@@ -21,6 +21,12 @@ export function unknownOptions(owner: string, options: object, names: readonly s
     );
 }
 
+/** A sentence for each name that a list has more than once. */
+export function repeatedNames(option: string, list: readonly unknown[]): string[] {
+  const twice = list.filter((each, index) => typeof each === 'string' && list.indexOf(each) < index);
+  return [...new Set(twice)].map((name) => `${option} names '${name}' twice; name it once.`);
+}
+
 /** Problems of an option that is true or false: a text such as 'false' would be true. */
 export function flagProblems(name: string, value: unknown): string[] {
   return typeof value === 'boolean' ? [] : [`${name} is ${showValue(value)}; use true or false.`];

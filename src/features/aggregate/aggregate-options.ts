@@ -8,7 +8,7 @@ import { type AttributeInfo, customAttributes } from '../../describe/model-info.
 import type { IndexAdvice } from '../../operation/feature.js';
 import { classProperties } from '../../schema/class-properties.js';
 import { isTransformed } from '../../schema/model-decorators.js';
-import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
+import { didYouMean, repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
 import { COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
 import { groupProblem, measureProblem, unitsOf } from './aggregate-types.js';
 
@@ -180,7 +180,10 @@ function listOf(
   report: OptionCheck['report'],
   example = 'name',
 ): readonly unknown[] {
-  if (Array.isArray(given)) return given;
+  if (Array.isArray(given)) {
+    repeatedNames(option, given).forEach(report);
+    return [...new Set(given)];
+  }
   report(`${option} is ${showValue(given)}; use a list, such as ['${example}'].`);
   return [];
 }

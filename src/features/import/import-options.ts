@@ -8,7 +8,7 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import { quote } from '../../request/query/query-string.js';
-import { didYouMean, showValue } from '../../util/option-problems.js';
+import { didYouMean, repeatedNames, showValue } from '../../util/option-problems.js';
 import { flag } from '../flag.js';
 import { checkUpsert, upsertKeys } from '../upsert/upsert-options.js';
 
@@ -57,6 +57,7 @@ export function compileImport(value: unknown, { report }: OptionCheck): ImportPl
 function compileModes(value: unknown, report: OptionCheck['report']): readonly ImportMode[] {
   const modes: unknown[] = Array.isArray(value) ? value : [];
   const known = modes.filter((mode): mode is ImportMode => IMPORT_MODES.some((each) => each === mode));
+  repeatedNames('import.modes', modes).forEach(report);
   if (modes.length > 0 && known.length === modes.length) return Object.freeze([...new Set(known)]);
   report(
     `import.modes is ${showValue(value)}; use a list of ${IMPORT_MODES.map((each) => `'${each}'`).join(', ')}.`,

@@ -5,7 +5,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { typeWord } from '../../describe/column-type.js';
 import type { IndexAdvice } from '../../operation/feature.js';
 import type { BareColumn, OuterValue } from '../../request/query/predicate.js';
-import { showValue, unknownOptions } from '../../util/option-problems.js';
+import { repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
 
 /** A search of a resource. */
 export interface SearchPlan {
@@ -32,11 +32,12 @@ export function compileSearch(value: unknown, check: OptionCheck): SearchPlan | 
     );
     return null;
   }
-  const attributes = namesIn(value).filter((name) => isText(check, name));
+  const attributes = namesIn('search', value, check).filter((name) => isText(check, name));
   return Object.freeze({ attributes: Object.freeze(attributes), text: null });
 }
 
-function namesIn(list: readonly unknown[]): readonly string[] {
+function namesIn(option: string, list: readonly unknown[], { report }: OptionCheck): readonly string[] {
+  repeatedNames(option, list).forEach(report);
   return [...new Set(list.map(String))];
 }
 
@@ -73,7 +74,7 @@ function compileText(value: object, check: OptionCheck): SearchPlan | null {
   if (typeof prefix !== 'boolean') problems.push(`search.prefix is ${showValue(prefix)}; use true or false.`);
   problems.forEach(report);
   if (problems.length > 0) return null;
-  const attributes = namesIn(of as readonly unknown[]).filter((name) =>
+  const attributes = namesIn('search.of', of as readonly unknown[], check).filter((name) =>
     visibleAttribute(check, 'search.of', name),
   );
   const column = vectorOf(check, vector as string);

@@ -253,6 +253,7 @@ describe('importing within the rules', () => {
       [{ import: { modes: ['merge'] } }, "use a list of 'create', 'update', 'upsert'."],
       [{ import: { maxbytes: 1 } }, "import has no 'maxbytes'"],
       [{ import: { maxBytes: '10k' } }, 'import.maxBytes is "10k"; use a number of bytes from 1'],
+      [{ import: { modes: ['create', 'create'] } }, "import.modes names 'create' twice; name it once."],
       [{ import: { maxRows: 0 } }, 'import.maxRows is 0; use an integer from 1.'],
       [{ import: { modes: ['upsert'] } }, "import.modes has 'upsert', and no option upsert names its keys"],
       [{ import: {}, readOnly: true }, 'readOnly is true, and import writes; remove one of the two.'],

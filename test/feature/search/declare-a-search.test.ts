@@ -233,6 +233,8 @@ describe('the option search', () => {
         ['tsv'],
         "Odd: search names 'tsv', which its type tsvector hides from answers; remove it, or its values can be guessed by comparing.",
       ],
+      [['name', 'name'], "Odd: search names 'name' twice; name it once."],
+      [{ ...TEXT, of: ['name', 'name'] }, "Odd: search.of names 'name' twice; name it once."],
       [['kind'], texts('kind', 'enum')],
       [['token'], texts('token', 'uuid')],
       [['tags'], texts('tags', 'array')],
