@@ -117,6 +117,7 @@ export type {
   OffsetPage,
   Page,
 } from './execute/page.js';
+export type { ImportedRows, ImportRowsOptions, RowSource } from './execute/records/import-records.js';
 export type { Id } from './execute/records/repository-operations.js';
 export { Repository } from './execute/records/repository.js';
 export { type RepositoryClass, repository, type Source } from './execute/records/repository-source.js';

@@ -8,13 +8,13 @@ import type { ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { requestSettings } from '../access/row-security.js';
 import {
-  joinableSession,
   openReadSession,
   openUnit,
   type ReadSession,
   type RequestUnit,
 } from '../execute/records/unit-of-work.js';
 import { DatabaseSession, SNAPSHOT } from '../execute/session/database-session.js';
+import { joinableSession } from '../execute/session/savepoint.js';
 import { currentSession, runInSession } from '../postgres/index.js';
 import { survivable } from '../util/promises.js';
 import { requestLogger } from './request-log.js';

@@ -1,7 +1,7 @@
 /** Binding of a repository: its model, a transaction, and the access of a request. */
 
 import type { Model } from 'sequelize';
-import type { Attribute } from '../../declare/attributes.js';
+import type { Attribute, CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
@@ -12,12 +12,19 @@ import { eraseActor, eraseRow } from '../../features/capture/erase-history.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { ConfigError } from '../../util/config-error.js';
 import { showValue } from '../../util/option-problems.js';
 import { readChunks } from '../chunks.js';
 import type { CursorPage } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { type AggregateQuery, aggregateRecords } from './aggregate-records.js';
+import {
+  type ImportedRows,
+  type ImportRowsOptions,
+  importRecords,
+  type RowSource,
+} from './import-records.js';
 import { countOfRelation } from './load-relations.js';
 import type { Id, QueryContext } from './repository-operations.js';
 import type {
@@ -235,6 +242,45 @@ export abstract class BoundRepository<M extends Model> {
       );
     const read = (after: Keyset | null, size: number) => this.cursorPage({ ...request, after, size });
     for await (const { items } of readChunks(request.after ?? null, read)) yield* items;
+  }
+
+  /** Inserts a row. */
+  abstract create(values: CreateValues<M>): Promise<M>;
+  /** Writes attributes of a row. */
+  abstract update(id: Id, values: UpdateValues<M>): Promise<M>;
+  /** The ids of rows, which are locked. @internal */
+  abstract lockKeys(filter: Predicate, limit: number): Promise<readonly unknown[]>;
+
+  /**
+   * Stores any number of rows of a list, or of an iterable such as a stream: 1,000 of them are in memory at once, and are written by one
+   * statement where no code of yours has to see each. Rows that hooks, or a `create` or `update` of a subclass, have to see are
+   * written one by one. All are stored or none, in the unit of work that runs, or in one of their own.
+   *
+   * With `atomic: false` each 1,000 rows are stored by themselves, without those that are refused: by the database, by a validation, or
+   * because they are outside of what the request may write. Any other error ends the import, and the chunks before stay.
+   *
+   * @example
+   * ```ts
+   * const { created, updated } = await countries.importRows(seeds, { mode: 'upsert', on: ['code'] });
+   * const { failed, errors } = await cities.importRows(readLines(file), { atomic: false });
+   * for (const { row, error } of errors) console.error(`row ${row}`, error);
+   * ```
+   * @throws the error of a row that is refused, where all are stored or none
+   * @throws TypeError for an option that is wrong, and for an `on` without a unique index of exactly these attributes
+   */
+  async importRows(source: RowSource<M>, options: ImportRowsOptions = {}): Promise<ImportedRows> {
+    const isOurs = (name: 'create' | 'update'): boolean => {
+      let owner: object = this;
+      while (!Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner);
+      return Object.getPrototypeOf(owner) === BoundRepository.prototype;
+    };
+    const place = {
+      info: this.described,
+      bound: this.session?.transaction ?? null,
+      isOurs,
+      context: (values?: WriteValues, kind?: 'create' | 'update') => this.context('other', values, kind),
+    };
+    return importRecords(this, place, source, options);
   }
 
   /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */

@@ -377,6 +377,7 @@ const OPERATIONS = [
   'purge',
   'eraseHistory',
   'eraseActor',
+  'importRows',
 ] as const;
 
 /** A session is told of each call, so that it does not end before one that nobody has awaited. */

@@ -19,7 +19,7 @@ import { openTest } from '../customization/plain-queries.js';
 import type { Executor } from '../executor.js';
 import { SqlExecutor } from '../rows/sql-executor.js';
 import { keySlots, type WriteValues } from '../sql/encode-parameter.js';
-import { joinSlots, type Slots } from '../sql/statement.js';
+import { joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
 /** The records of a model; null where Sequelize is not as it is known. */
@@ -64,7 +64,7 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     const filled = call.id === undefined ? slots : this.#withKey(call.id, slots);
     const attributes = operation.kind === 'delete' ? [] : this.#attributesOf(columnsGiven(operation));
     const isOfSequelize = call.where !== undefined || call.find || call.purge;
-    if (!filled || !attributes || isOfSequelize || !this.#canRun(operation)) return null;
+    if (!filled || !attributes || isOfSequelize || !this.canRun(operation)) return null;
     const isRead = operation.kind === 'read' || operation.kind === 'list';
     const found = await (isRead
       ? this.#executor.run(operation, filled, call.on)
@@ -93,13 +93,18 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
   }
 
   /** True where neither the model nor the values of the operation need Sequelize. */
-  #canRun(operation: Operation): boolean {
+  canRun(operation: Operation): boolean {
     const endpoint = endpointOf(operation);
     return (
       openTest(this.#info, endpoint, true)() &&
       hasPlainWindow(operation) &&
       this.#areOrdinary(valuesOf(operation), endpoint === 'create')
     );
+  }
+
+  /** True for a key that Sequelize would write just so. */
+  takesKey(id: Id): boolean {
+    return this.#withKey(id, NO_SLOTS) !== null;
   }
 
   /** The slots with that of the key; null for a key that Sequelize would write otherwise. */

@@ -114,6 +114,16 @@ export function runFollowed<T>(models: FollowedModels, work: () => T): T {
 /** Work after a write, in its transaction. */
 type Follow<M extends Model> = (found: FoundRecords<M>, on: StatementTarget) => Promise<void>;
 
+/** True where features have work after such a write, which is about each of its records. */
+export function isFollowed(model: ModelClass, endpoint: Endpoint): boolean {
+  return afterWriteOf(ownModel(model), endpoint) !== null;
+}
+
+function afterWriteOf(own: ModelClass, endpoint: Endpoint): AfterWrite | null {
+  const find = (areShared ? running.getStore()?.get(own) : undefined) ?? latest.get(own)?.get(own);
+  return find?.(endpoint) ?? null;
+}
+
 /** The work after a write of a repository; null where features have none. */
 function followWrite<M extends Model>(
   model: ModelClass<M>,
@@ -122,8 +132,7 @@ function followWrite<M extends Model>(
   { address }: Pick<QueryContext, 'address'>,
 ): Follow<M> | null {
   const own = ownModel(model as unknown as ModelClass);
-  const find = (areShared ? running.getStore()?.get(own) : undefined) ?? latest.get(own)?.get(own);
-  const afterWrite = find?.(endpoint) ?? null;
+  const afterWrite = afterWriteOf(own, endpoint);
   if (!afterWrite) return null;
   const info = describeAddressed(own, address);
   const { primaryKey } = info;

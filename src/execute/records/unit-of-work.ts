@@ -1,13 +1,14 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Model, Sequelize, Transaction } from 'sequelize';
+import type { Model, Transaction } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
 import { currentEngine, currentSession, type Engine, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
 import { adaptLogger, type Logger } from '../../util/logger.js';
 import { keptIn } from '../../util/memo.js';
-import { DatabaseSession, type SessionMode, SNAPSHOT } from '../session/database-session.js';
+import { DatabaseSession, SNAPSHOT } from '../session/database-session.js';
+import { executorOf, joinableSession, runInSavepoint } from '../session/savepoint.js';
 import type { Repository } from './repository.js';
 import { resolveSource, type Source } from './repository-source.js';
 
@@ -150,12 +151,6 @@ function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
 /** Units of work by their database session, which is what the running code can be asked for. */
 const UNITS = new WeakMap<DatabaseSession, ActiveUnit>();
 
-/** The session that the running code is in, if it is of this kind and goes on. */
-export function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
-  const session = currentSession(sequelize);
-  return session instanceof DatabaseSession && session.canJoin(mode) ? session : undefined;
-}
-
 /** The unit of work over a database session; the same one at every call. */
 export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
   const transaction = await session.begin();
@@ -225,37 +220,4 @@ class ActiveUnit implements RequestUnit {
       });
     return done[0] as T;
   }
-}
-
-function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
-  return (statement: string) => sequelize.query(statement, { transaction });
-}
-
-/**
- * Checks deferred constraints of one part, so that they refuse it and not the commit. They are deferred again
- * afterwards, which no statement but a rollback can do.
- */
-const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
-
-/** Runs work in a session; a throw undoes what it did, and the session can go on. */
-export async function runInSavepoint<T>(
-  session: DatabaseSession,
-  name: 'unit' | 'item' | 'replacement',
-  work: () => Promise<T>,
-): Promise<T> {
-  const transaction = await session.begin();
-  const execute = executorOf(session, transaction);
-  return session.runUndoable(async (checkParts) => {
-    await execute(`SAVEPOINT ${name}`);
-    try {
-      const result = await work();
-      checkParts();
-      await execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`);
-      return result;
-    } catch (error) {
-      // It fails where the connection is lost, and then the error at hand says so already.
-      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
-      throw error;
-    }
-  });
 }

@@ -8,7 +8,7 @@ import { unseenOf } from '../../describe/unseen-values.js';
 import { describeFault } from '../../errors/database-fault.js';
 import { refuseUnlessAllowed } from '../../execute/records/refused-row.js';
 import type { Id } from '../../execute/records/repository-operations.js';
-import { joinableSession, runInSavepoint } from '../../execute/records/unit-of-work.js';
+import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';

@@ -1,0 +1,44 @@
+/** Work that joins the session of the running code, and parts of it that are undone alone. */
+import type { Sequelize, Transaction } from 'sequelize';
+import { currentSession } from '../../postgres/index.js';
+import { DatabaseSession, type SessionMode } from './database-session.js';
+
+/** The session that the running code is in, if it is of this kind and goes on. */
+export function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
+  const session = currentSession(sequelize);
+  return session instanceof DatabaseSession && session.canJoin(mode) ? session : undefined;
+}
+
+/** Executes statements in the transaction of a session. */
+export function executorOf({ sequelize }: DatabaseSession, transaction: Transaction) {
+  return (statement: string) => sequelize.query(statement, { transaction });
+}
+
+/**
+ * Checks deferred constraints of one part, so that they refuse it and not the commit. They are deferred again
+ * afterwards, which no statement but a rollback can do.
+ */
+const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
+
+/** Runs work in a session; a throw undoes what it did, and the session can go on. */
+export async function runInSavepoint<T>(
+  session: DatabaseSession,
+  name: 'unit' | 'item' | 'replacement',
+  work: () => Promise<T>,
+): Promise<T> {
+  const transaction = await session.begin();
+  const execute = executorOf(session, transaction);
+  return session.runUndoable(async (checkParts) => {
+    await execute(`SAVEPOINT ${name}`);
+    try {
+      const result = await work();
+      checkParts();
+      await execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`);
+      return result;
+    } catch (error) {
+      // It fails where the connection is lost, and then the error at hand says so already.
+      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
+      throw error;
+    }
+  });
+}
