@@ -71,7 +71,7 @@ export function searchColumns(plan: ResourcePlan): readonly string[] {
 
 /**
  * The configuration: `stems` where one of its dictionaries changes words, so that the beginning of a word may not be that of its stem. And the
- * expression of a vector that PostgreSQL generates, with its columns.
+ * expression of a vector that PostgreSQL generates, with its columns: before PostgreSQL 15 its column depends on them, and then its default.
  */
 const CONFIG = `
   SELECT EXISTS (
@@ -79,7 +79,8 @@ const CONFIG = `
       WHERE m.mapcfg = c.oid AND t.tmplname IN ('snowball', 'ispell')) AS "stems",
     (SELECT json_build_object('expression', pg_get_expr(d.adbin, d.adrelid), 'columns', ARRAY(
         SELECT s.attname::text FROM pg_depend p JOIN pg_attribute s ON s.attrelid = p.refobjid AND s.attnum = p.refobjsubid
-        WHERE p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid AND p.refobjid = d.adrelid AND s.attnum <> d.adnum))::text
+        WHERE (p.classid, p.objid, p.objsubid) IN (('pg_attrdef'::regclass, d.oid, 0), ('pg_class'::regclass, d.adrelid, d.adnum))
+          AND p.refclassid = 'pg_class'::regclass AND p.refobjid = d.adrelid AND s.attnum <> d.adnum))::text
       FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum
       WHERE d.adrelid = $3::oid AND a.attname = $4 AND a.attgenerated <> '') AS "made"
   FROM pg_ts_config c JOIN pg_namespace n ON n.oid = c.cfgnamespace
