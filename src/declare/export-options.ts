@@ -6,6 +6,12 @@ export const EXPORT_FORMATS = ['csv', 'ndjson'] as const;
 /** Format of an export: CSV (RFC 4180), or JSON with a line for each record. */
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
+/** The media type of each format, of imports, too. */
+export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = Object.freeze({
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+});
+
 /**
  * Exports of a resource.
  *

@@ -4,22 +4,17 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
+import { type ExportFormat, MEDIA_TYPES } from '../declare/export-options.js';
 import { CommandFailure, describeAnswer } from './failure.js';
 import { answerTo, type Send } from './private-server.js';
 import type { Progress } from './progress.js';
-
-/** Types of files. */
-export const MEDIA_TYPES = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const;
-
-/** Formats of files. */
-export type FileFormat = keyof typeof MEDIA_TYPES;
 
 /** An export of the command line. */
 export interface ExportJob {
   readonly send: Send;
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly format: FileFormat;
+  readonly format: ExportFormat;
   readonly headers: OutgoingHttpHeaders;
   /** Undefined for standard output. */
   readonly file: string | undefined;
@@ -112,7 +107,7 @@ class RowCounter {
   #lines = 0;
   #isQuoted = false;
 
-  constructor(format: FileFormat, total: number, progress: Progress) {
+  constructor(format: ExportFormat, total: number, progress: Progress) {
     this.#isCsv = format === 'csv';
     this.#total = total;
     this.#progress = progress;

@@ -5,19 +5,20 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { type FileFormat, NEWLINE } from './export-records.js';
+import { type ExportFormat, MEDIA_TYPES } from '../declare/export-options.js';
+import { NEWLINE } from './export-records.js';
 import { CommandFailure, describeAnswer, issueTable, type ShownIssue } from './failure.js';
 import { answerTo, type Send } from './private-server.js';
 import type { Progress } from './progress.js';
 
-const LINES = 'application/x-ndjson';
+const LINES = MEDIA_TYPES.ndjson;
 
 /** An import of the command line. */
 export interface ImportJob {
   readonly send: Send;
   readonly path: string;
   readonly query: URLSearchParams;
-  readonly format: FileFormat;
+  readonly format: ExportFormat;
   readonly headers: OutgoingHttpHeaders;
   /** `-` for standard input. */
   readonly file: string;
@@ -44,7 +45,7 @@ export async function importRecords(job: ImportJob): Promise<string> {
   const source = file === '-' ? process.stdin : createReadStream(file);
   const sent = send('POST', `${path}?${query}`, {
     ...headers,
-    'Content-Type': format === 'csv' ? 'text/csv' : LINES,
+    'Content-Type': MEDIA_TYPES[format],
     Accept: `${LINES}, application/json;q=0.5, application/problem+json`,
     ...(isZipped ? { 'Content-Encoding': 'gzip' } : {}),
   });

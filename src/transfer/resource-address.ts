@@ -1,8 +1,8 @@
 /** The name of a resource on the command line -> the path of its records. */
+import { MEDIA_TYPES } from '../declare/export-options.js';
 import type { RouteInfo } from '../express/routes/route-info.js';
 import type { OpenAPIObject } from '../openapi/openapi-object.js';
 import { didYouMean } from '../util/option-problems.js';
-import { MEDIA_TYPES } from './export-records.js';
 import { CommandFailure } from './failure.js';
 
 const MENDS = {

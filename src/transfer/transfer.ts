@@ -2,7 +2,8 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Express } from 'express';
-import { exportRecords, type FileFormat } from './export-records.js';
+import type { ExportFormat } from '../declare/export-options.js';
+import { exportRecords } from './export-records.js';
 import { CommandFailure } from './failure.js';
 import { importRecords } from './import-records.js';
 import { withServer } from './private-server.js';
@@ -155,7 +156,7 @@ function mounted(app: Express): { readonly outermost: Express; readonly mount: s
   }
 }
 
-function formatOf(format: string | undefined, file: string | undefined, name: TransferName): FileFormat {
+function formatOf(format: string | undefined, file: string | undefined, name: TransferName): ExportFormat {
   const ending = /\.(csv|ndjson|jsonl)(?:\.gz)?$/i.exec(file ?? '')?.[1]?.toLowerCase();
   const chosen =
     format ?? (ending === 'jsonl' ? 'ndjson' : ending) ?? (name === 'export' ? 'csv' : undefined);

@@ -1,5 +1,6 @@
 /** Problems of options, as messages: types stop them, and plain JavaScript does not. */
 import { inspect } from 'node:util';
+import bytes from 'bytes';
 import { closest, distance } from 'fastest-levenshtein';
 
 const LONGEST = 80;
@@ -9,6 +10,15 @@ export function showValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   const text = inspect(value, { depth: 0, breakLength: Number.POSITIVE_INFINITY, customInspect: false });
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/** A size as a text. `bytes` reads any other one up to its first letter: `'10k'` as 10 bytes. */
+const SIZE = /^\d+(?:\.\d+)? *(?:b|kb|mb|gb|tb|pb)?$/i;
+
+/** Bytes of a number, or of a text such as `'100kb'`; null for what is no size from 1. */
+export function parseSize(value: unknown): number | null {
+  const size = typeof value === 'string' && SIZE.test(value) ? bytes.parse(value) : value;
+  return typeof size === 'number' && Number.isSafeInteger(size) && size >= 1 ? size : null;
 }
 
 /** A sentence for each option that has none of the names. */

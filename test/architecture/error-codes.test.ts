@@ -37,7 +37,7 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
   'express/routes/own-value.ts': 1,
   'respond/item-problem.ts': 1,
   'respond/problem.ts': 4,
-  'features/import/import-options.ts': 1,
+  'features/flag.ts': 1,
   'features/bulk/parse-item.ts': 1,
   'request/read-id.ts': 1,
   'request/query/cursor-codec.ts': 1,

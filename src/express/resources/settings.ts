@@ -1,5 +1,4 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
-import bytes from 'bytes';
 import type { RoutingControllersOptions } from 'routing-controllers';
 import { canProblems, type SharedAccess } from '../../compile/compile-access.js';
 import { isPlain } from '../../compile/compile-options.js';
@@ -13,6 +12,7 @@ import { adaptLogger, defaultLogger, type Logger } from '../../util/logger.js';
 import {
   flagProblems,
   listProblems,
+  parseSize,
   pathProblems,
   showValue,
   unknownOptions,
@@ -261,9 +261,6 @@ function recordsOf(model: ModelClass): CrudRecord[] {
 
 const DEFAULT_BODY_LIMIT = 100 * 1024;
 
-/** A size as a text. `bytes` reads any other one up to its first letter: `'10k'` as 10 bytes. */
-const SIZE = /^\d+(?:\.\d+)? *(?:b|kb|mb|gb|tb|pb)?$/i;
-
 /**
  * `'100kb'` or a number of bytes -> bytes. Checked here, because a limit that is not understood must not mean no limit
  * (CVE-2026-12590).
@@ -272,8 +269,8 @@ const SIZE = /^\d+(?:\.\d+)? *(?:b|kb|mb|gb|tb|pb)?$/i;
  */
 function parseBodyLimit(limit: string | number | undefined): number {
   if (limit === undefined) return DEFAULT_BODY_LIMIT;
-  const parsed = typeof limit === 'string' && SIZE.test(limit) ? bytes.parse(limit) : limit;
-  if (typeof parsed === 'number' && Number.isSafeInteger(parsed) && parsed >= 1) return parsed;
+  const parsed = parseSize(limit);
+  if (parsed !== null) return parsed;
   throw new ConfigError([
     `bodyLimit is ${showValue(limit)}; use a number of bytes from 1, or a text such as '100kb'.`,
   ]);

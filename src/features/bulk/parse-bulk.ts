@@ -3,7 +3,7 @@
  * each record is independent, it is kept for the answer.
  */
 import type { Request } from 'express';
-import { type BulkEndpoint, type Endpoint, SINGLE_OF } from '../../declare/endpoint.js';
+import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
 import type { RowKey } from '../../describe/model-info.js';
 import type { Access } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
@@ -74,7 +74,9 @@ export function compileBulkParser(
     const access = await evaluateAccess(request, single);
     const asked = await evaluateNamed?.(request, access.form);
     const inputs = readInputs(request.url, access, [], asked) as BulkInputs;
-    refuseCondition(request, plan.name, single);
+    const words = `names states of one ${plan.name}, and nothing was done; give each record its version, or leave it out.`;
+    // A create finds no record.
+    refuseCondition(request, words, single === 'create' ? ['If-Match'] : undefined);
     readHeaders(request, inputs, access);
     // A request that may not list must not learn by conditions which rows exist.
     if (inputs.filter) await evaluateAccess(request, 'list');
@@ -181,11 +183,12 @@ function missingFilter(detail: string): InvalidQueryError {
   return new InvalidQueryError([{ parameter: 'q', code: 'required', detail }]);
 }
 
-/** A tag is that of one record. What creates finds none. */
-function refuseCondition(request: Request, name: string, single: Endpoint): void {
-  const conditions = single === 'create' ? ['If-Match'] : ['If-Match', 'If-None-Match'];
+/** @param words behind the name of the header @throws RefusedRequestError 412 for a condition on one record */
+export function refuseCondition(
+  request: Request,
+  words: string,
+  conditions = ['If-Match', 'If-None-Match'],
+): void {
   const given = conditions.find((each) => request.get(each) !== undefined);
-  if (given === undefined) return;
-  const detail = `${given} names states of one ${name}, and nothing was done; give each record its version, or leave it out.`;
-  throw new RefusedRequestError(412, detail);
+  if (given !== undefined) throw new RefusedRequestError(412, `${given} ${words}`);
 }

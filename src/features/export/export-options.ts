@@ -5,9 +5,8 @@ import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js'
 import { EXPORT_FORMATS, type ExportFormat } from '../../declare/export-options.js';
 import { type Input, type Inputs, PLACES } from '../../operation/feature.js';
 import { CURSOR_LENGTH, type CursorCodec } from '../../request/query/cursor-codec.js';
-import { quote } from '../../request/query/query-string.js';
-import { didYouMean, showValue } from '../../util/option-problems.js';
-import { flag } from '../flag.js';
+import { didYouMean, repeatedNames, showValue } from '../../util/option-problems.js';
+import { choice, flag } from '../flag.js';
 
 /** The compiled option. */
 export interface ExportPlan {
@@ -56,13 +55,12 @@ function formatProblems(formats: unknown): string[] {
   if (!Array.isArray(formats) || formats.length === 0)
     return [`export.formats is ${showValue(formats)}; use an array with ${allowed}, or with one of them.`];
   const unknown = formats.filter((each) => !EXPORT_FORMATS.includes(each as ExportFormat));
-  const isRepeated = new Set(formats).size < formats.length;
   return [
     ...unknown.map(
       (each) =>
         `export has the format ${showValue(each)}; use ${allowed}.${didYouMean(String(each), EXPORT_FORMATS)}`,
     ),
-    ...(isRepeated ? ['export names a format twice; name it once.'] : []),
+    ...repeatedNames('export', formats),
   ];
 }
 
@@ -113,19 +111,19 @@ export interface ExportInputs extends Inputs {
 export function exportInputs(plan: ResourcePlan, cursors: CursorCodec): readonly Input[] {
   const { formats, snapshot } = exportOf(plan) as ExportPlan;
   const inputs: Input[] = [
-    word(
-      'format',
-      'format',
-      formats,
-      'All records as a file, not a page: without `page` and `size`. A header `Accept` that names the type chooses it, too.',
-    ),
+    choice('format', {
+      description:
+        'All records as a file, not a page: without `page` and `size`. A header `Accept` that names the type chooses it, too.',
+      allowed: formats,
+      code: 'export.not-allowed',
+    }),
     place(plan, cursors),
-    word(
-      'count',
-      'isCounted',
-      ['exact'],
-      'With `format` the records are counted before, for the header `Crud-Total`.',
-    ),
+    choice('count', {
+      description: 'With `format` the records are counted before, for the header `Crud-Total`.',
+      allowed: ['exact'],
+      code: 'export.not-allowed',
+      member: 'isCounted',
+    }),
   ];
   if (formats.includes('ndjson'))
     inputs.push(
@@ -155,22 +153,6 @@ export function exportInputs(plan: ResourcePlan, cursors: CursorCodec): readonly
       ),
     );
   return inputs;
-}
-
-function word(name: string, member: string, allowed: readonly string[], description: string): Input {
-  return {
-    in: 'query',
-    name,
-    endpoints: [],
-    member,
-    read(text, { issues }) {
-      if (allowed.includes(text)) return text;
-      const detail = `Parameter '${name}' is ${quote(text)}; an export accepts ${allowed.join(', ')}.${didYouMean(text, allowed)}`;
-      issues.push({ parameter: name, code: 'export.not-allowed', detail, allowed });
-      return undefined;
-    },
-    describe: () => ({ description, schema: { type: 'string', enum: allowed } }),
-  };
 }
 
 /** Place that the records follow, whatever the pages of the resource are. */

@@ -1,5 +1,5 @@
 /** Exports: all records of a list as a file, of any number, in constant memory. They are another form of the list's answer, at its path. */
-import type { ExportFormat } from '../../declare/export-options.js';
+import { type ExportFormat, MEDIA_TYPES } from '../../declare/export-options.js';
 import { Repository } from '../../execute/records/repository.js';
 import { lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
@@ -17,7 +17,7 @@ import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { createCursorCodec } from '../../request/query/cursor-codec.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { checkExport, compileExport, type ExportPlan, exportInputs, exportOf } from './export-options.js';
-import { exportHandler, MEDIA_TYPES } from './handle-export.js';
+import { exportHandler } from './handle-export.js';
 
 /** Answers a list as a file where the request wants one. */
 export const exported: FeatureFactory = Object.assign(() => null, {

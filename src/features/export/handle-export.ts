@@ -2,7 +2,7 @@
 
 import type { Request, Response } from 'express';
 import type { Action } from 'routing-controllers';
-import type { ExportFormat } from '../../declare/export-options.js';
+import { type ExportFormat, MEDIA_TYPES } from '../../declare/export-options.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import { answering } from '../../express/resources/application-access.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
@@ -27,12 +27,6 @@ import {
 import { compileReader, type ExportChunk, type ExportReader } from './read-chunks.js';
 import { CutAnswer, cutConnection, StreamedAnswer } from './streamed-answer.js';
 import { csvHead, csvLines, type WriteLine } from './write-csv.js';
-
-/** The media type of each format. */
-export const MEDIA_TYPES: Readonly<Record<ExportFormat, string>> = {
-  csv: 'text/csv',
-  ndjson: 'application/x-ndjson',
-};
 
 /** Characters of a piece that is written at once. */
 const PIECE = 64 * 1024;

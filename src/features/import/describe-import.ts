@@ -1,5 +1,6 @@
 /** Imports in the document: the operation, and the schemas of its answers. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { MEDIA_TYPES } from '../../declare/export-options.js';
 import type { ActionDescription } from '../../express/routes/describe-action.js';
 import { type DescribedResource, inputParameter, operationOf } from '../../openapi/described-route.js';
 import {
@@ -15,7 +16,6 @@ import type { JsonSchema } from '../../schema/json-schema.js';
 import { exampleValue } from '../example-value.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { type ImportPlan, importInputs } from './import-options.js';
-import { MEDIA_TYPES } from './read-rows.js';
 
 /** Names of the schemas of a result, and of an import that is refused. */
 const RESULT = 'ImportResult';

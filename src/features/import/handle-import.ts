@@ -25,7 +25,7 @@ import { evaluatePrincipal, fingerprintOf, scopeOf } from '../idempotency/idempo
 import { type FileSource, openFile } from './file-source.js';
 import { decodeFile } from './file-text.js';
 import type { ImportPlan } from './import-options.js';
-import { ImportRefused, ImportReport, type ImportSummary } from './import-report.js';
+import { ImportReport, type ImportSummary } from './import-report.js';
 import {
   compileColumns,
   compileImportParser,
@@ -273,9 +273,16 @@ function draftOf(summary: ImportSummary, format: string): AnswerDraft {
   return { status, headers: {}, body: format === 'text' ? JSON.stringify(summary) : summary };
 }
 
+/** The error of an import that was undone, because rows of it were refused. */
 function refused(report: ImportReport): object {
-  const error = new ImportRefused(report.summary());
-  return noteProblem(error, error.problem);
+  const { errors, rows, failed, errors_shown } = report.summary();
+  const detail = `${failed} of ${rows} rows are refused, and nothing was stored.`;
+  return noteProblem(new Error(detail), {
+    status: 422,
+    detail,
+    errors,
+    members: { rows, failed, errors_shown },
+  });
 }
 
 function missingKey(isKept: boolean): RefusedRequestError {

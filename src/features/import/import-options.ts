@@ -1,5 +1,4 @@
 /** The option `import` of `@Crud`, and the parameters of its requests: `mode`, `atomic`, `dry_run` and `delimiter`. */
-import bytes from 'bytes';
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
@@ -8,8 +7,8 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import { quote } from '../../request/query/query-string.js';
-import { didYouMean, repeatedNames, showValue } from '../../util/option-problems.js';
-import { flag } from '../flag.js';
+import { didYouMean, parseSize, repeatedNames, showValue } from '../../util/option-problems.js';
+import { choice, flag } from '../flag.js';
 import { checkUpsert, upsertKeys } from '../upsert/upsert-options.js';
 
 /** The option, compiled. */
@@ -26,9 +25,6 @@ const DEFAULTS: ImportPlan = Object.freeze({
   maxRows: 1_000_000,
   atomicRows: 10_000,
 });
-
-/** `bytes` reads any other text up to its first letter. */
-const SIZE = /^\d+(?:\.\d+)?(?:b|kb|mb|gb)$/i;
 
 /** Compiles the option. */
 export function compileImport(value: unknown, { report }: OptionCheck): ImportPlan {
@@ -66,8 +62,8 @@ function compileModes(value: unknown, report: OptionCheck['report']): readonly I
 }
 
 function compileSize(value: unknown, report: OptionCheck['report']): number {
-  const size = typeof value === 'string' && SIZE.test(value) ? bytes.parse(value) : value;
-  if (typeof size === 'number' && Number.isSafeInteger(size) && size >= 1) return size;
+  const size = parseSize(value);
+  if (size !== null) return size;
   report(`import.maxBytes is ${showValue(value)}; use a number of bytes from 1, or a text such as '50mb'.`);
   return DEFAULTS.maxBytes;
 }
@@ -100,7 +96,10 @@ export const checkImport: ResourceCheck = (plan, options) => {
 };
 
 /** The delimiters of a file, by the texts that name them. */
-const DELIMITERS: Readonly<Record<string, string>> = { ',': ',', ';': ';', tab: '\t', '\t': '\t' };
+const DELIMITERS: ReadonlyMap<string, string> = new Map([',', ';', '\t'].map((each) => [each, each])).set(
+  'tab',
+  '\t',
+);
 
 /** Values of the parameters. */
 export interface ImportInputs extends Inputs {
@@ -117,10 +116,11 @@ export interface ImportInputs extends Inputs {
 export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPlan): readonly Input[] {
   return [
     ...(modes.includes('upsert') ? [keyInput(upsertKeys(plan))] : []),
-    chosen('mode', modes[0] as string, Object.fromEntries(modes.map((mode) => [mode, mode])), {
+    choice('mode', {
       description: `What is done with the rows. Default: \`${modes[0]}\`.`,
-      values: modes,
+      allowed: modes,
       code: 'mode.unknown',
+      absent: modes[0],
     }),
     flag(
       'atomic',
@@ -134,11 +134,16 @@ export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPl
       false,
       'Whether all is undone again. The answer is the same. Default: false.',
     ),
-    chosen('delimiter', ',', DELIMITERS, {
-      description: 'The text between two cells of CSV. Default: a comma.',
-      values: [',', ';', 'tab'],
-      code: 'delimiter.unknown',
-    }),
+    choice(
+      'delimiter',
+      {
+        description: 'The text between two cells of CSV. Default: a comma.',
+        allowed: [',', ';', 'tab'],
+        code: 'delimiter.unknown',
+        absent: ',',
+      },
+      (text) => DELIMITERS.get(text),
+    ),
   ];
 }
 
@@ -168,33 +173,5 @@ function keyInput(keys: readonly ModelInfo[]): Input {
       description: `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${names[0]}\`.`,
       schema: { type: 'string', enum: names },
     }),
-  };
-}
-
-interface ChoiceWords {
-  readonly description: string;
-  /** As the document shows them. */
-  readonly values: readonly string[];
-  readonly code: string;
-}
-
-function chosen(
-  name: string,
-  absent: string,
-  values: Readonly<Record<string, string>>,
-  { description, values: allowed, code }: ChoiceWords,
-): Input {
-  return {
-    in: 'query',
-    name,
-    endpoints: [],
-    absent,
-    read(text, { issues }) {
-      if (Object.hasOwn(values, text)) return values[text];
-      const detail = `Parameter '${name}' is ${quote(text)}; it accepts ${allowed.map((each) => `'${each}'`).join(', ')}.`;
-      issues.push({ parameter: name, code, detail, allowed });
-      return absent;
-    },
-    describe: () => ({ description, schema: { type: 'string', enum: allowed } }),
   };
 }

@@ -1,5 +1,4 @@
 /** Counts and errors of an import, row by row, and the answers that they make. */
-import type { Problem } from '../../respond/problem.js';
 import { firstIssues, MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
 
 /** A row that an import refuses, or a part of it. */
@@ -52,20 +51,5 @@ export class ImportReport {
     const { rows, created, updated, failed } = this;
     const errors = firstIssues(this.#issues) as readonly RowIssue[];
     return { rows, created, updated, failed, errors, errors_shown: errors.length };
-  }
-}
-
-/** An import that was undone, because rows of it were refused. */
-export class ImportRefused extends Error {
-  override readonly name = 'ImportRefused';
-
-  constructor(readonly summary: ImportSummary) {
-    super(`${summary.failed} of ${summary.rows} rows are refused, and nothing was stored.`);
-  }
-
-  /** For the answer. */
-  get problem(): Problem {
-    const { errors, rows, failed, errors_shown } = this.summary;
-    return { status: 422, detail: this.message, errors, members: { rows, failed, errors_shown } };
   }
 }

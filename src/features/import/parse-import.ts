@@ -1,11 +1,11 @@
 /** A request to import a file -> its parameters, its access and the form of the file; and each row -> the arguments of its write. */
 import type { Request } from 'express';
+import { type ExportFormat, MEDIA_TYPES } from '../../declare/export-options.js';
 import type { ImportMode } from '../../declare/import-options.js';
 import type { RowKey } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import { type Access, type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
-import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { compileValuesParser, type ParserSettings } from '../../request/parse-request.js';
 import { checkMediaType } from '../../request/read-body.js';
 import { itemIssues } from '../../respond/item-problem.js';
@@ -15,20 +15,21 @@ import { bodySchema } from '../../schema/body-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { MemberBudget } from '../../schema/json-value.js';
 import { isPromise } from '../../util/promises.js';
+import { refuseCondition } from '../bulk/parse-bulk.js';
 import { compileItemParser, repeatedKey } from '../bulk/parse-item.js';
 import { hidesState } from '../entity-tag.js';
 import { compileRecordParser, compileTellsGone, compileUpsertItems } from '../upsert/parse-upsert.js';
 import type { ColumnNames } from './csv-columns.js';
 import { type ImportInputs, type ImportPlan, importInputs } from './import-options.js';
 import type { ImportReport } from './import-report.js';
-import { type FileRow, MEDIA_TYPES } from './read-rows.js';
+import type { FileRow } from './read-rows.js';
 import type { ImportItem } from './write-rows.js';
 
 /** Arguments of an import. */
 export interface ImportArguments {
   readonly inputs: ImportInputs;
   readonly access: Access;
-  readonly form: keyof typeof MEDIA_TYPES;
+  readonly form: ExportFormat;
 }
 
 /** Compiles the parser of the head of a request. The rules come first, as for all requests. */
@@ -42,20 +43,15 @@ export function compileImportParser(
     const asked = await evaluateAccess(request, 'import');
     const inputs = readQuery(request.url, asked) as ImportInputs;
     const access = await evaluateAccess(request, inputs.mode);
-    refuseCondition(request, plan.name);
+    refuseCondition(
+      request,
+      `names states of one ${plan.name}, and nothing was done; give each row its version, or leave it out.`,
+    );
     const whole = readHeaders(request, inputs, access) as ImportInputs;
     checkMediaType(request, { mediaTypes: Object.values(MEDIA_TYPES) });
     const form = /^\s*text\/csv/i.test(String(request.headers['content-type'])) ? 'csv' : 'ndjson';
     return { inputs: whole, access, form };
   };
-}
-
-/** A tag is that of one record. */
-function refuseCondition(request: Request, name: string): void {
-  const given = ['If-Match', 'If-None-Match'].find((each) => request.get(each) !== undefined);
-  if (given === undefined) return;
-  const detail = `${given} names states of one ${name}, and nothing was done; give each row its version, or leave it out.`;
-  throw new RefusedRequestError(412, detail);
 }
 
 /** Compiles the names of the columns of a mode, by the access of a request. */

@@ -1,11 +1,11 @@
 /** The answer of an import as JSON lines: one for each chunk, and at last the result. */
 import type { Request, Response } from 'express';
+import { MEDIA_TYPES } from '../../declare/export-options.js';
 import { setDefaultHeaders } from '../../request/standard-headers.js';
 import { requestProblem } from '../../respond/exception-handler.js';
 import { handedProblem } from '../../respond/problem.js';
 import { itemProblem, logFailure } from '../../respond/send-problem.js';
 import type { ImportSummary } from './import-report.js';
-import { MEDIA_TYPES } from './read-rows.js';
 
 /** True for a client that prefers lines to one JSON object. */
 export function wantsProgress(request: Request): boolean {

@@ -1,4 +1,5 @@
 /** The text of a file -> its rows, each with its place and the body that it makes; and chunks of them. */
+import type { ExportFormat } from '../../declare/export-options.js';
 import { BodyError, InvalidRequestError, type RequestIssue } from '../../schema/request-issue.js';
 import { type ColumnNames, type Columns, parseHeader } from './csv-columns.js';
 import { type CsvRow, readCsv } from './csv-rows.js';
@@ -14,12 +15,9 @@ export interface FileRow extends RowPlace {
   readonly issues: readonly RequestIssue[];
 }
 
-/** Forms of a file, by their media types. */
-export const MEDIA_TYPES = Object.freeze({ csv: 'text/csv', ndjson: 'application/x-ndjson' });
-
 /** Settings of a file. */
 export interface FileSettings {
-  readonly form: keyof typeof MEDIA_TYPES;
+  readonly form: ExportFormat;
   readonly delimiter: string;
   /** Bytes of a row at most. */
   readonly maxRow: number;

@@ -8,7 +8,6 @@ import { idOf, keyNames, partsOf } from '../../describe/row-key.js';
 import { encodeParameter, idTextOf } from '../../execute/sql/encode-parameter.js';
 import { type Access, closedAttributes, perForm, presetOf, withGiven } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
-import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { bodyLimits, type ParserSettings, type RequestArguments } from '../../request/parse-request.js';
 import { parseQueryString } from '../../request/query/query-string.js';
 import { readBody } from '../../request/read-body.js';
@@ -23,7 +22,7 @@ import {
   type RequestIssue,
 } from '../../schema/request-issue.js';
 import { type BulkInputs, bulkInputs, maxOf } from '../bulk/bulk-options.js';
-import { type BulkArguments, checkLength, parseItems } from '../bulk/parse-bulk.js';
+import { type BulkArguments, checkLength, parseItems, refuseCondition } from '../bulk/parse-bulk.js';
 import type { BulkItem, ItemParser } from '../bulk/parse-item.js';
 import {
   ON_CONFLICT,
@@ -67,7 +66,10 @@ export function compileUpsertParser({ plan, features, access: evaluateAccess, bo
       const detail = `Parameter '${ON_CONFLICT}' names the key by which a record is found, and is missing.`;
       throw new InvalidQueryError([{ parameter: ON_CONFLICT, code: 'required', detail }]);
     }
-    refuseCondition(request, plan.name);
+    refuseCondition(
+      request,
+      `is about one ${plan.name}, and ${ON_CONFLICT} finds it by the body, so that nothing was done; leave it out.`,
+    );
     const own = { ...absentFor(access.form), ...named, tellsGone: await tellsGone(request) };
     const query: UpsertInputs = Object.freeze(readHeaders(request, own, access));
     const body = await readBody(request, limits);
@@ -88,14 +90,6 @@ export function compileTellsGone({ plan, access }: Pick<ParserSettings, 'plan' |
     plan.info.softDelete !== null &&
     plan.endpoints.has('restore') &&
     (!plan.access?.can.has('deleted') || (await access.allows(request, 'deleted')));
-}
-
-/** @throws RefusedRequestError 412 for a condition on a record that is found by the values of the body only */
-function refuseCondition(request: Request, name: string): void {
-  const given = ['If-Match', 'If-None-Match'].find((each) => request.get(each) !== undefined);
-  if (given === undefined) return;
-  const detail = `${given} is about one ${name}, and ${ON_CONFLICT} finds it by the body, so that nothing was done; leave it out.`;
-  throw new RefusedRequestError(412, detail);
 }
 
 type RecordParser = ReturnType<typeof compileRecordParser>;

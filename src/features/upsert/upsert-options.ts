@@ -11,6 +11,7 @@ import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import { quote } from '../../request/query/query-string.js';
 import { showValue } from '../../util/option-problems.js';
+import { choice } from '../flag.js';
 
 /** The names of the attributes of a key. */
 type KeyNames = readonly string[];
@@ -180,28 +181,17 @@ export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
         schema: { type: 'string', enum: allowed },
       }),
     },
-    {
-      in: 'query',
-      name: ON_CONFLICT_DO,
-      endpoints: [],
-      member: 'isKept',
-      absent: false,
-      read(text, { issues }) {
-        if (text === 'update' || text === 'nothing') return text === 'nothing';
-        const detail = `Parameter '${ON_CONFLICT_DO}' is ${quote(text)}; it accepts update and nothing.`;
-        issues.push({
-          parameter: ON_CONFLICT_DO,
-          code: 'on_conflict_do.unknown',
-          detail,
-          allowed: ['update', 'nothing'],
-        });
-        return false;
-      },
-      describe: () => ({
+    choice(
+      ON_CONFLICT_DO,
+      {
         description:
           'With `nothing` a record that has the key stays as it is, and is the answer. With `on_conflict` only. Default: `update`.',
-        schema: { type: 'string', enum: ['update', 'nothing'] },
-      }),
-    },
+        allowed: ['update', 'nothing'],
+        code: 'on_conflict_do.unknown',
+        member: 'isKept',
+        absent: false,
+      },
+      (text) => (text === 'update' || text === 'nothing' ? text === 'nothing' : undefined),
+    ),
   ];
 }

@@ -281,7 +281,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
         'format=xml',
         {
           ...FORMAT,
-          detail: "Parameter 'format' is 'xml'; an export accepts csv, ndjson.",
+          detail: "Parameter 'format' is 'xml'; it accepts 'csv', 'ndjson'.",
           allowed: ['csv', 'ndjson'],
         },
       ],
@@ -289,7 +289,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
         'format=',
         {
           ...FORMAT,
-          detail: "Parameter 'format' is ''; an export accepts csv, ndjson.",
+          detail: "Parameter 'format' is ''; it accepts 'csv', 'ndjson'.",
           allowed: ['csv', 'ndjson'],
         },
       ],
@@ -302,7 +302,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
         {
           parameter: 'count',
           code: 'export.not-allowed',
-          detail: "Parameter 'count' is 'capped'; an export accepts exact.",
+          detail: "Parameter 'count' is 'capped'; it accepts 'exact'.",
           allowed: ['exact'],
         },
       ],

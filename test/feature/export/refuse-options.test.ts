@@ -58,7 +58,7 @@ describe('an application with exports', () => {
       "Coin: export.formats is undefined; use an array with 'csv' and 'ndjson', or with one of them.",
     ],
     ['an unknown format', ['xlsx'], `Coin: export has the format "xlsx"; use 'csv' and 'ndjson'.`],
-    ['a format twice', ['csv', 'csv'], 'Coin: export names a format twice; name it once.'],
+    ['a format twice', ['csv', 'csv'], "Coin: export names 'csv' twice; name it once."],
     [
       'an unknown member',
       { formats: ['csv'], maxrows: 5 },

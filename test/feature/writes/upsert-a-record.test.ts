@@ -209,12 +209,12 @@ const CASES: Readonly<Record<string, Case>> = {
     coded('PAR', 'Paris'),
     400,
     {
-      detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts update and nothing.",
+      detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts 'update', 'nothing'.",
       errors: [
         {
           parameter: 'on_conflict_do',
           code: 'on_conflict_do.unknown',
-          detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts update and nothing.",
+          detail: "Parameter 'on_conflict_do' is 'ignore'; it accepts 'update', 'nothing'.",
           allowed: ['update', 'nothing'],
         },
       ],
@@ -699,10 +699,10 @@ describe('an upsert of tables that exist', () => {
 
   it('is answered to each of 16 clients that send the same keys in different orders', async function () {
     this.timeout(60_000);
-    const codes = Array.from({ length: 20 }, (_, index) => `c${index}`);
+    const codes = Array.from({ length: 8 }, (_, index) => `c${index}`);
     const turned = (by: number) =>
-      codes.map((_, index) => codes[(index * (by % 2 === 0 ? 3 : 7) + by) % 20] as string);
-    for (const [app, known] of [0, 1].flatMap((at) => [[at, 0] as const, [at, 20] as const])) {
+      codes.map((_, index) => codes[(index * (by % 2 === 0 ? 3 : 5) + by) % 8] as string);
+    for (const [app, known] of [0, 1].flatMap((at) => [[at, 0] as const, [at, 8] as const])) {
       const { agent } = apps[app] as (typeof apps)[number];
       await query(`TRUNCATE numbered RESTART IDENTITY;
         INSERT INTO numbered (code, amount) SELECT 'c' || n, 1 FROM generate_series(${known} - 1, 0, -2) AS n`);
@@ -711,11 +711,11 @@ describe('an upsert of tables that exist', () => {
       const answers = await Promise.all(Array.from({ length: 16 }, (_, by) => send(by)));
       expect(answers.map(({ status }) => status)).to.deep.equal(Array(16).fill(200));
       const created = answers.flatMap(({ body }) => body.created).filter(Boolean);
-      expect(created).to.have.length(20 - known / 2);
+      expect(created).to.have.length(8 - known / 2);
       for (const [by, { body }] of answers.entries())
         expect(body.items.map(({ code }: { code: string }) => code)).to.deep.equal(turned(by));
       const rows = await query('SELECT count(DISTINCT amount) AS amounts, count(*) AS rows FROM numbered');
-      expect(rows).to.deep.equal([{ amounts: '1', rows: '20' }]);
+      expect(rows).to.deep.equal([{ amounts: '1', rows: '8' }]);
     }
   });
 
