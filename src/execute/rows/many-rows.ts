@@ -115,7 +115,7 @@ export class ManyRows {
       columns: this.#encoder.columnsOf(shape, '1'),
       stamped: this.#encoder.columnsOf(shape, 'n'),
     }));
-    const sequences = await this.#sequencesOf(parts, on);
+    const sequences = await this.#sequencesOf(parts, isShown(returning), on);
     if (sequences === null || shapes.length > MAX_GROUPS) return null;
     const lifted = liftAll(null, references.map(givenRow));
     const statement = this.#statements.get(
@@ -140,10 +140,11 @@ export class ManyRows {
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
-    const { hideUpdates, dropped } = await triggersOf(this.#table, on);
-    if (hideUpdates || dropped.has('update') || lacksState(this.#info, operation.returning)) return null;
+    const { hideUpdates, watchColumns, dropped } = await triggersOf(this.#table, on);
+    const isHidden = hideUpdates && (watchColumns || isShown(operation.returning));
+    if (isHidden || dropped.has('update') || lacksState(this.#info, operation.returning)) return null;
     const written = await this.#update(operation, slots, on);
-    if (!written || !(await triggersOf(this.#table, on)).hideUpdates) return written;
+    if (!written || hideUpdates || !(await triggersOf(this.#table, on)).hideUpdates) return written;
     // PostgreSQL has said meanwhile that the table was changed, and a trigger may have changed the rows once more.
     const items = operation.items.map(({ key }) => ({ key, values: {} }));
     return this.#update({ ...operation, items, state: null, references: [] }, slots, on);
@@ -158,8 +159,9 @@ export class ManyRows {
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
-    const { isPlain, changeInserts, hideUpdates, dropped } = await triggersOf(this.#table, on);
-    if (!isPlain || changeInserts || hideUpdates || dropped.size > 0) return null;
+    const { isPlain, changeInserts, hideUpdates, watchColumns, dropped } = await triggersOf(this.#table, on);
+    if (!isPlain || watchColumns || dropped.size > 0) return null;
+    if ((changeInserts || hideUpdates) && isShown(operation.returning)) return null;
     if (lacksState(this.#info, operation.returning)) return null;
     const created: GivenRow[] = [];
     let shape: string | null = null;
@@ -307,12 +309,17 @@ export class ManyRows {
    * The sequences that parts of keys are drawn from, empty where rows have the part; null where rows are not sure to be found again by
    * their keys.
    */
-  async #sequencesOf(groups: readonly GivenGroup[], on: StatementTarget): Promise<readonly string[] | null> {
+  async #sequencesOf(
+    groups: readonly GivenGroup[],
+    isRead: boolean,
+    on: StatementTarget,
+  ): Promise<readonly string[] | null> {
     const { primaryKey } = this.#info;
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
       return null;
     const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);
-    if (!isPlain || changeInserts || dropped.has('insert') || primaryKey.length === 0) return null;
+    if (!isPlain || (changeInserts && isRead) || dropped.has('insert') || primaryKey.length === 0)
+      return null;
     if (!primaryKey.every(({ type }) => EXACT.has(type.kind))) return null;
     const drawn = primaryKey.map(({ name, column }) =>
       groups.every(({ columns }) => placeOf(columns, name) >= 0) ? '' : sequences[column],
@@ -335,6 +342,11 @@ function liftMatching(where: Predicate | null, allowed: Predicate | null, refere
     shape: `${allowed ? 'allowed ' : ''}${lifted.shape}`,
     rows: { where: found, ...referred },
   };
+}
+
+/** False for rows that are only counted: a trigger that changes them once more changes no answer. */
+function isShown({ columns }: Selection): boolean {
+  return columns.length > 0;
 }
 
 function givenRow({ attribute, target, key, where }: Reference): Predicate {

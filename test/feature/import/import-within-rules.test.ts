@@ -12,10 +12,12 @@ import {
   InvalidBodyError,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
 import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { attach } from '../../support/offline-models.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const tenant = (request: Request) => request.get('tenant');
@@ -260,4 +262,70 @@ describe('importing within the rules', () => {
     ] as const)
       expect((await told(options)).join()).to.include(problem);
   });
+});
+
+describe('an import into a table with triggers', () => {
+  const marked = served(
+    'marked',
+    { code: { type: DataType.TEXT, unique: true }, size: DataType.INTEGER, mark: DataType.TEXT },
+    { crud: { import: { modes: ['create', 'update', 'upsert'] }, upsert: [['code']] } },
+  );
+  const { apps, query } = serveTables(
+    `CREATE TABLE marked (id serial PRIMARY KEY, code text UNIQUE, size int, mark text);
+     CREATE FUNCTION mark() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN NEW.mark := TG_OP || NEW.size; RETURN NEW; END';
+     CREATE FUNCTION widen() RETURNS trigger LANGUAGE plpgsql AS
+       'BEGIN UPDATE marked SET size = NEW.size + 1 WHERE id = NEW.id; RETURN NULL; END';
+     CREATE TRIGGER mark BEFORE INSERT OR UPDATE ON marked FOR EACH ROW EXECUTE FUNCTION mark();
+     CREATE TRIGGER widen AFTER UPDATE ON marked FOR EACH ROW WHEN (pg_trigger_depth() = 0) EXECUTE FUNCTION widen()`,
+    [marked],
+  );
+  const send = async (at: number, mode: string, file: string) => {
+    const agent = (apps[at] as (typeof apps)[number]).agent;
+    const path = `/marked/import?mode=${mode}`;
+    return (await agent.post(path).set('Content-Type', 'text/csv').send(file)).body;
+  };
+  const lines = (head: string, from: number, line: (n: number) => string) =>
+    `${head}\n${Array.from({ length: 20 }, (_, n) => `${line(n + from)}\n`).join('')}`;
+
+  for (const at of [0, 1])
+    it(`stores what they make of each row, on ${at === 0 ? 'the fast path' : 'the general path'}`, async () => {
+      await query('TRUNCATE marked RESTART IDENTITY');
+      expect(
+        await send(
+          at,
+          'create',
+          lines('code,size', 1, (n) => `c${n},${n}`),
+        ),
+      ).to.include({ created: 20 });
+      // One statement has written them.
+      if (at === 0)
+        expect(await query('SELECT count(DISTINCT cmin::text) AS statements FROM marked')).to.deep.equal([
+          { statements: '1' },
+        ]);
+      expect(await query('SELECT mark, size FROM marked WHERE id = 7')).to.deep.equal([
+        { mark: 'INSERT7', size: 7 },
+      ]);
+      expect(
+        await send(
+          at,
+          'update',
+          lines('id,size', 1, (n) => `${n},${n + 50}`),
+        ),
+      ).to.include({ updated: 20 });
+      expect(await query('SELECT mark, size FROM marked WHERE id = 7')).to.deep.equal([
+        { mark: 'UPDATE58', size: 58 },
+      ]);
+      const both = await send(
+        at,
+        'upsert',
+        lines('code,size', 11, (n) => `c${n},${n}`),
+      );
+      expect(both).to.include({ created: 10, updated: 10, failed: 0 });
+      expect(
+        await query("SELECT mark, size FROM marked WHERE code IN ('c11', 'c30') ORDER BY id"),
+      ).to.deep.equal([
+        { mark: 'UPDATE12', size: 12 },
+        { mark: 'INSERT30', size: 30 },
+      ]);
+    });
 });
