@@ -40,6 +40,7 @@ describe('the lists of the back office', function () {
   before(async () => {
     await Country.create(FRANCE);
     await City.create(LYON);
+    await Review.create(REVIEW);
     page = await browser.newPage();
     await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
     page.on('console', (message) => {
