@@ -52,6 +52,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
       controllers: [CityController, ReviewController],
       // There are no users here, so an address stands for one.
       idempotency: { principal: ({ ip }) => ip },
+      history: { actor: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },
       landing: true,
       metrics: true,

@@ -406,6 +406,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/reviews/{id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the history of a review
+         * @description The changes of the record that the request may see, newest first: who has made them, when, and the values before and after. Values that the request may not see are absent.
+         */
+        get: operations["historyReview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reviews/{id}/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revert a review
+         * @description Changes the record to the values that it had after one of its changes, as a PATCH with these values does.
+         */
+        post: operations["revertReview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/ready": {
         parameters: {
             query?: never;
@@ -1001,6 +1041,101 @@ export interface components {
             next_cursor: string;
             /** @description Whether others are there already. */
             has_next: boolean;
+        };
+        ReviewHistory: {
+            items: {
+                /** @example 8812 */
+                id: string;
+                /** Format: date-time */
+                at: string;
+                /** @enum {string} */
+                op: "create" | "update" | "delete" | "restore";
+                /** @description Who has made the change; null where it came from elsewhere. */
+                actor: string | null;
+                /** @example Review.update */
+                operation: string | null;
+                request_id: string | null;
+                /** @description The change that a revert went back to. */
+                of: string | null;
+                /** @description The version of the record after the change; null where it has none. */
+                version: unknown;
+                /** @description The names of all that has changed, also where values are not stored. */
+                changed: string[];
+                changes: {
+                    id?: {
+                        from?: string;
+                        to?: string;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    cityId?: {
+                        /** Format: int32 */
+                        from?: number;
+                        /** Format: int32 */
+                        to?: number;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    author?: {
+                        from?: string;
+                        to?: string;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    rating?: {
+                        /** Format: int32 */
+                        from?: number;
+                        /** Format: int32 */
+                        to?: number;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    text?: {
+                        from?: string | null;
+                        to?: string | null;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    createdAt?: {
+                        /** Format: date-time */
+                        from?: string;
+                        /** Format: date-time */
+                        to?: string;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    updatedAt?: {
+                        /** Format: date-time */
+                        from?: string;
+                        /** Format: date-time */
+                        to?: string;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    deletedAt?: {
+                        /** Format: date-time */
+                        from?: string | null;
+                        /** Format: date-time */
+                        to?: string | null;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                    version?: {
+                        /** Format: int32 */
+                        from?: number;
+                        /** Format: int32 */
+                        to?: number;
+                        /** @description True where a value no longer fits, and is as it was stored. */
+                        raw?: boolean;
+                    };
+                };
+            }[];
+            /** @description For `after`; null on the last page. */
+            next_cursor: string | null;
+            /** @description For `before`; null on the first page. */
+            prev_cursor: string | null;
+            has_next: boolean;
+            has_prev: boolean;
         };
         HealthReport: {
             /** @enum {string} */
@@ -3559,6 +3694,102 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             409: components["responses"]["Conflict"];
             412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    historyReview: {
+        parameters: {
+            query?: {
+                /** @description The `next_cursor` of another page, unchanged, of the same record. Not together with `before`. */
+                after?: string;
+                /** @description The `prev_cursor` of another page, unchanged, of the same record. Not together with `after`. */
+                before?: string;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description Changes of these properties alone. */
+                fields?: ("id" | "cityId" | "author" | "rating" | "text" | "createdAt" | "updatedAt" | "deletedAt" | "version")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of changes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewHistory"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    revertReview: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description The `id` of the change whose state the record gets.
+                     * @example 8812
+                     */
+                    to: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewWritten"] & {
+                        /** @description Names of values of the state that the record could not have again. */
+                        skipped: string[];
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];

@@ -10,6 +10,7 @@ import {
   useNotify,
   useTranslateLabel,
 } from 'react-admin';
+import { textOf } from './value-text.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -106,9 +107,4 @@ function Conflict({ typed, onDiscard }: ConflictProps) {
       </Button>
     </Alert>
   );
-}
-
-function textOf(value: unknown): string {
-  if (value === null || value === undefined || value === '') return '—';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }

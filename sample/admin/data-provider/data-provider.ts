@@ -34,12 +34,53 @@ import { type Answer, createSender } from './sender.js';
 export interface CrudDataProvider extends DataProvider {
   /** Brings a deleted record back, where the resource has the endpoint `restore`. */
   restore(name: string, params: { readonly id: Identifier }): Promise<{ data: RaRecord }>;
+  /** A page of the changes of a record, the newest first, where the resource has the endpoint `history`. */
+  getHistory(name: string, params: HistoryParams): Promise<HistoryPage>;
+  /** Goes back to the state after a change, where the resource has the endpoint `revert`. The tag of the record is the condition. */
+  revert(name: string, params: RevertParams): Promise<{ data: RaRecord; skipped: readonly string[] }>;
   /** Groups of the records that a filter finds, where the resource has the option `aggregate`. */
   aggregate(name: string, params: AggregateParams): Promise<Groups>;
   /** All records of a list as a CSV file, where the resource has the option `export`. @throws CutError where its end is missing */
   exportRecords(name: string, params: ExportParams): Promise<Download>;
   /** Stores the rows of a file, where the resource has the option `import`. @throws CutError where it is unknown how it ended */
   importFile(name: string, params: ImportParams): Promise<ImportResult>;
+}
+
+/** Parameters of `getHistory`. */
+export interface HistoryParams {
+  readonly id: Identifier;
+  /** The `next_cursor` of the page before; null for the first one. */
+  readonly after: string | null;
+  readonly signal?: AbortSignal;
+}
+
+/** A page of changes. */
+export interface HistoryPage {
+  readonly items: readonly Change[];
+  readonly next_cursor: string | null;
+}
+
+/** A change of a record. */
+export interface Change {
+  readonly id: string;
+  readonly at: string;
+  readonly op: 'create' | 'update' | 'delete' | 'restore';
+  /** Null where nobody was signed in, or something else than the application has written. */
+  readonly actor: string | null;
+  /** Null where something else than the application has written. */
+  readonly operation: string | null;
+  /** The change that a revert went back to; null for others. */
+  readonly of: string | null;
+  /** The values before and after, by attribute. */
+  readonly changes: Readonly<Record<string, { readonly from?: unknown; readonly to?: unknown }>>;
+}
+
+/** Parameters of `revert`. */
+export interface RevertParams {
+  /** As it was read. */
+  readonly record: RaRecord;
+  /** The id of the change. */
+  readonly to: string;
 }
 
 /** A list whose records are counted, or written to a file. */
@@ -211,6 +252,20 @@ export function crudDataProvider<Paths extends object>(
     async restore(name: string, { id }: { readonly id: Identifier }) {
       const resource = find(name);
       return { data: toRecord(resource, await send<Item>('post', `${resource.path}/{id}/restore`, { id })) };
+    },
+
+    async getHistory(name: string, { id, after, signal }: HistoryParams) {
+      const path = `${find(name).path}/{id}/history`;
+      return (await send<HistoryPage>('get', path, { id, query: { after: after ?? undefined }, signal }))
+        .body;
+    },
+
+    async revert(name: string, { record, to }: RevertParams) {
+      const resource = find(name);
+      const call = { id: record.id, body: { to }, ...ifMatch(record[TAG]), labelOf: labelsOf(resource) };
+      const answer = await send<Item & { skipped: string[] }>('post', `${resource.path}/{id}/revert`, call);
+      const { skipped, ...body } = answer.body;
+      return { data: toRecord(resource, { ...answer, body }), skipped };
     },
 
     async aggregate(name: string, { filter, query, signal }: AggregateParams) {

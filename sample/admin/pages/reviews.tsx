@@ -15,6 +15,7 @@ import {
 import type { Query } from '../atlas.js';
 import { DeleteButton, RestoreButton } from '../components/delete-and-restore.js';
 import { GuardedEdit } from '../components/guarded-edit.js';
+import { History } from '../components/history.js';
 import { CityInput } from '../components/reference.js';
 import { Rows } from '../components/rows.js';
 import { useFeed } from '../components/use-feed.js';
@@ -33,8 +34,10 @@ const shown: Query<'/reviews'> = {
   'city.country.fields': ['flag'],
 };
 
+const FEED = '/reviews/changes';
+
 export function ReviewList() {
-  useFeed('/reviews/changes');
+  useFeed(FEED);
   return (
     <List
       filters={filters}
@@ -72,6 +75,7 @@ export function ReviewEdit() {
       }
     >
       <ReviewInputs />
+      <History fields={['cityId', 'author', 'rating', 'text']} feed={FEED} />
     </GuardedEdit>
   );
 }

@@ -25,11 +25,24 @@ import { City } from './city.js';
   filterAllow: ['id', 'cityId', 'author', 'rating', 'createdAt'],
   sortAllow: ['id', 'rating', 'createdAt'],
   include: { city: true, 'city.country': true },
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'updateMany', 'deleteMany'],
-  // The list of the back office follows the feed.
+  endpoints: [
+    'list',
+    'read',
+    'create',
+    'update',
+    'delete',
+    'restore',
+    'purge',
+    'updateMany',
+    'deleteMany',
+    'history',
+    'revert',
+  ],
+  // Who changed what, and a feed: the list of the back office follows it.
+  history: true,
   changes: true,
-  // Deleted ones may be listed by everybody here; an application asks who it is.
-  can: { deleted: true },
+  // Everybody may list deleted ones here, and read what changed; an application asks who it is.
+  can: { deleted: true, history: true },
 })
 @Table({
   tableName: 'reviews',
