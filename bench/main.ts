@@ -1,6 +1,7 @@
 /** The benchmark; `npm run bench -- --help` tells what it can do. */
 import { StartProblem } from '../sample/support/start-problem.js';
 import { runCompare } from './compare.js';
+import { runFeeds } from './feeds/run-feeds.js';
 import { provideWrk } from './load/wrk.js';
 import { HELP, type Options, readOptions } from './options.js';
 import { runContenders } from './run-contenders.js';
@@ -24,6 +25,8 @@ function work(options: Options, command: readonly string[]): Promise<boolean> {
       return runScaling(options, command);
     case 'transfer':
       return runTransfer(options, command);
+    case 'feeds':
+      return runFeeds(options, command);
     case 'compare':
       return runCompare(options, command);
     default:

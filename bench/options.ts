@@ -8,7 +8,7 @@ import { ARTICLES, QUERIES, RELATIONS, type Suite, WRITES } from './suite.js';
 
 /** What is asked for. */
 export interface Options {
-  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'help';
+  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'feeds' | 'help';
   readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
@@ -65,6 +65,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --processes N,N     likewise in several processes, which share the port
   --compare REV       a git revision of ours against the working tree, in one run
   --transfer          whole exports and imports, beside COPY and unnest
+  --feeds             open streams of changes: memory, idle statements, events judged
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
   --help              this text
 
@@ -131,6 +132,7 @@ function parse(args: readonly string[]) {
         compare: { type: 'string' },
         scaling: { type: 'boolean' },
         transfer: { type: 'boolean' },
+        feeds: { type: 'boolean' },
         node: { type: 'string' },
         postgres: { type: 'string' },
         processes: { type: 'string' },
@@ -148,7 +150,7 @@ type Given = ReturnType<typeof parse>;
 const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES } as const;
 
 /** The first one that is asked for counts. */
-const KINDS = ['help', 'scaling', 'compare', 'transfer'] as const;
+const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds'] as const;
 
 function suitesIn(given: Given): (keyof typeof SUITES)[] {
   return (Object.keys(SUITES) as (keyof typeof SUITES)[]).filter((name) => given[name]);
@@ -161,7 +163,7 @@ function suiteOf(given: Given): Suite {
 }
 
 /** The curves have workloads of their own, and a comparison is of ours only. */
-function refuseTogether(kind: 'scaling' | 'compare' | 'transfer', given: Given): void {
+function refuseTogether(kind: Exclude<Options['kind'], 'contenders' | 'help'>, given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
   const [suite] = suitesIn(given);
   if (suite && kind !== 'compare') throw new StartProblem(`Use --${kind} or --${suite}, not both.`);

@@ -70,7 +70,8 @@ const READS: readonly Operation[] = ['list', 'read'];
 export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<Operation> {
   const endpoints = new Set<Operation>();
   const isReadOnly = options.readOnly === true;
-  for (const name of options.endpoints ?? (isReadOnly ? READS : OPERATIONS)) {
+  const named = options.endpoints as Iterable<Operation> | undefined;
+  for (const name of named ?? (isReadOnly ? READS : OPERATIONS)) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
         `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +

@@ -2,7 +2,7 @@
 
 import type { CountMode } from '../declare/count-options.js';
 import type { Class, CrudOptions, Operation } from '../declare/crud-options.js';
-import { singleOf } from '../declare/endpoint.js';
+import { SWITCHED_ROUTES, singleOf } from '../declare/endpoint.js';
 import type { ColumnType } from '../describe/column-type.js';
 import { tryAddress, tryDescribeModel } from '../describe/describe-model.js';
 import type { ModelInfo } from '../describe/model-info.js';
@@ -65,6 +65,14 @@ interface ResourceCompilation {
   readonly claim: Pick<ResourcePlan, 'name' | 'prefix'> | null;
 }
 
+/** The options that endpoints of their names switch on, as options. */
+function withSwitches(options: CrudOptions & { readonly endpoints: readonly string[] }): CrudOptions {
+  const isSwitch = (name: string) => SWITCHED_ROUTES.some((each) => each === name);
+  const on = options.endpoints.filter((name) => isSwitch(name) && !Object.hasOwn(options, name));
+  const endpoints = options.endpoints.filter((name) => !isSwitch(name)) as Operation[];
+  return { ...options, ...Object.fromEntries(on.map((name) => [name, true])), endpoints };
+}
+
 /** Compiles one resource. Pure: no I/O, and nothing of the model is changed. */
 export function compileResource(
   { model, options: given, isServed = true }: ResourceDeclaration,
@@ -83,7 +91,7 @@ export function compileResource(
   const { featureOptions = {}, featureChecks = [] } = decorators;
   const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
-  const once = known.endpoints ? { ...known, endpoints: [...known.endpoints] } : known;
+  const once = known.endpoints ? withSwitches({ ...known, endpoints: [...known.endpoints] }) : known;
   const { options, everything } = everyAttribute({ info, exposure, options: once, report }, decorators);
   const check: OptionCheck = { info, exposure, options, report };
   const id = compileId(info, options.idType, decorators.readText);

@@ -111,12 +111,12 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
-   * shows the changes of a record, and `POST /{id}/revert` goes back to one of them.
+   * shows the changes of a record, and `POST /{id}/revert` goes back to one of them. `changes` is the option of this name.
    * Default: `list`, `read`, `create`, `update` and `delete`.
    *
    * @example ['list', 'read', 'create', 'createMany']
    */
-  endpoints?: Iterable<Operation>;
+  endpoints?: Iterable<Operation | 'changes'>;
   /**
    * `true` is short for `endpoints: ['list', 'read']`, for a view or a table that others write. A list names attributes that
    * only the table fills, as by a trigger: they are in answers, filters and orders, no statement writes them, and in a body they are 422

@@ -87,6 +87,9 @@ export type OptionRoute = keyof typeof OPTION_ROUTES;
 /** In the order of their rules. */
 export const OPTION_ROUTE_NAMES = Object.keys(OPTION_ROUTES) as OptionRoute[];
 
+/** Options that an endpoint of their name switches on, too. */
+export const SWITCHED_ROUTES = ['changes'] as const satisfies readonly OptionRoute[];
+
 /** Work that rules are about. */
 export type RuledWork = Endpoint | PastEndpoint | OptionRoute;
 

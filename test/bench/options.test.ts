@@ -25,6 +25,7 @@ describe('options of the benchmark', () => {
     '--scaling': { kind: 'scaling', isPartial: false },
     '--scaling --rounds 9': { kind: 'scaling', isPartial: true },
     '--transfer': { kind: 'transfer', isPartial: false },
+    '--feeds': { kind: 'feeds', isPartial: false },
     '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
   };
   for (const [line, options] of Object.entries(read)) {

@@ -1,4 +1,4 @@
-/** Changes in order and without gaps, at `GET /cities/changes`: the option `changes`. */
+/** Changes in order and without gaps, at `GET /cities/changes`: the option `changes`, and the endpoint of this name. */
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';

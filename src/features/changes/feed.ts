@@ -2,7 +2,7 @@
  * The feed of a database in one process: one loop makes ticks, or finds them, and hands the events of each to all that wait for them. A
  * subscriber is a place; nothing is queued for it.
  */
-import { raw, sql } from '../../execute/sql/sql-fragment.js';
+import { joinSql, raw, sql } from '../../execute/sql/sql-fragment.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { runOutside } from '../../postgres/index.js';
 import { describeError } from '../../util/describe-error.js';
@@ -123,14 +123,15 @@ export class Feed {
   /** Reads the events behind a place. */
   async read({ conditions }: Audience, place: Place, size: number): Promise<FeedPage> {
     const latest = await this.now();
-    if (place.from.n !== place.to.n) return this.#readWindow(conditions, place, size, latest, true);
+    if (place.from.n !== place.to.n) return this.#readWindow(conditions, place, size, latest);
     if (place.to.n >= latest.n) return { events: [], place, within: place, isLast: true };
     for (const span of SPANS) {
       const far = span === Number.POSITIVE_INFINITY || latest.n - place.to.n <= span;
       const to = far ? latest : await this.alone((ticks) => ticks.behind(place.to, span));
       const window = { from: place.to, to: to ?? latest, after: 0n };
-      const page = await this.#readWindow(conditions, window, size, latest, span === 1);
-      if (page) return page;
+      // Before anything is judged, which takes longer.
+      const isTooMuch = span > 1 && (await this.alone((ticks) => changesTooMuch(ticks, window, conditions)));
+      if (!isTooMuch) return this.#readWindow(conditions, window, size, latest);
     }
     throw new Error('A tick has no end.');
   }
@@ -140,27 +141,11 @@ export class Feed {
     window: Place,
     size: number,
     latest: Tick,
-    mayReset: true,
-  ): Promise<FeedPage>;
-  async #readWindow(
-    conditions: readonly Condition[],
-    window: Place,
-    size: number,
-    latest: Tick,
-    mayReset: boolean,
-  ): Promise<FeedPage | null>;
-  async #readWindow(
-    conditions: readonly Condition[],
-    window: Place,
-    size: number,
-    latest: Tick,
-    mayReset: boolean,
-  ): Promise<FeedPage | null> {
+  ): Promise<FeedPage> {
     const looked = Math.max(size, 100);
     const judged: Judged[] = [];
     for (const condition of conditions) {
       const found = await this.alone((ticks) => judge(condition, ticks, window, looked));
-      if (found.isReset && !mayReset) return null;
       judged.push(found.isReset ? resetOf(condition) : found);
     }
     const ends = judged.flatMap(({ last }) => last ?? []);
@@ -308,6 +293,20 @@ export class Feed {
 }
 
 const NONE: Judged = Object.freeze({ events: Object.freeze([]), last: null, isReset: false });
+
+/** True where more rows of a resource have changed in a window than are told of one by one. */
+async function changesTooMuch(
+  ticks: Ticks,
+  { from, to }: Place,
+  conditions: readonly Condition[],
+): Promise<boolean> {
+  const counts = conditions.map(({ resource: { plan } }) => {
+    const events = ticks.between(from, to, raw('1'), sql`c.source = ${sourceOf(plan)} AND c.op <> 'e'`);
+    return sql`(SELECT count(*) > ${raw(String(MOST))} FROM (SELECT * FROM (${events}) AS c LIMIT ${raw(String(MOST + 1))}) AS c)`;
+  });
+  const [row] = await ticks.readNow(sql`SELECT (${joinSql(counts, ' OR ')})::text AS c0`);
+  return row?.[0] === 'true';
+}
 
 /** Rows of each source in a window. */
 async function countSources(ticks: Ticks, { from, to }: Place): Promise<ReadonlyMap<string, number>> {

@@ -16,6 +16,10 @@ class Word extends Model {
   @PrimaryKey @Column(DataType.TEXT) declare word: string;
 }
 
+@Crud({ endpoints: ['list', 'changes'] })
+@Table({ tableName: 'pauses' })
+class Pause extends NumberedRow {}
+
 @Crud({ changes: { path: '/_changes' }, filterAllow: ['phrase'] })
 @Table({ tableName: 'phrases' })
 class Phrase extends Model {
@@ -81,7 +85,7 @@ describe('an application with feeds', () => {
 
 describe('a feed in other places', () => {
   const site = serveTestApp(() => ({
-    models: [Phrase, Letter],
+    models: [Phrase, Letter, Pause],
     bootstrap: { metrics: true, indexAdvice: false },
   }));
 
@@ -107,6 +111,12 @@ describe('a feed in other places', () => {
       'request_id',
     );
     expect(components.schemas['PhraseChanges']?.required).to.deep.equal(['items', 'next_cursor', 'has_next']);
+  });
+
+  it('is there where the endpoint is named', async () => {
+    await site.agent.get('/pauses/changes').expect(200);
+    await site.agent.get('/pauses').expect(200);
+    await site.agent.post('/pauses').send({}).expect(405);
   });
 
   it('is measured', async () => {

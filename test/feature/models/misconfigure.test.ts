@@ -112,7 +112,7 @@ describe('misconfiguring', () => {
       logger: { error() {}, log() {} },
     } as unknown as BootstrapOptions;
     expect(await problemsOf(options)).to.deep.equal([
-      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, can, deny, rls, problem, idempotency, history, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
+      "bootstrap has no option 'docz'. Did you mean 'docs'? The options are models, controllers, routePrefix, bodyLimit, cursorSecret, fastPath, logger, routing, scope, can, deny, rls, problem, idempotency, history, changes, health, docs, notFound, landing, indexAdvice, strictTypes, accessLog, serverTiming, metrics.",
       'Undecorated is in models but has no @Crud; decorate it or leave it out.',
       'routePrefix "api" is not a plain path; use one such as \'/api\'.',
       'bodyLimit is "10k"; use a number of bytes from 1, or a text such as \'100kb\'.',
