@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { Get, JsonController, Req } from 'routing-controllers';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import winston from 'winston';
-import { BULK_ENDPOINTS, ENDPOINTS } from '../../../src/declare/endpoint.js';
+import { BULK_ENDPOINTS, ENDPOINTS, PAST_OF } from '../../../src/declare/endpoint.js';
 import {
   type BootstrapOptions,
   bootstrap,
@@ -121,7 +121,7 @@ describe('misconfiguring', () => {
       'One and Two both extend the controller of Fine; pass one.',
       'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',
       `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
-      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
+      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS, ...Object.keys(PAST_OF)].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
       "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
       "Keyless: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], or leave out what needs an id: endpoints: ['list', 'create'].",
       'Keyless: no attributes tell its rows apart, so that its list has no order; give it a defaultSort, or name them with id.',
