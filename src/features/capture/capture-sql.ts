@@ -5,7 +5,7 @@ import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
-import { changeTables, sourceOf } from './change-table.js';
+import { changeTables, isOfTable, sourceOf } from './change-table.js';
 import { erasureTables } from './erase-sql.js';
 import { imageFunction } from './image-sql.js';
 
@@ -38,7 +38,7 @@ export interface TableCapture {
 /** The triggers of the table of a resource. Resources of one table leave out what one of them leaves out. */
 export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): TableCapture {
   const table = quotedTable(plan.model);
-  const all = plans.filter((each) => isCaptured(each) && quotedTable(each.model) === table);
+  const all = plans.filter((each) => isCaptured(each) && isOfTable(each, plan));
   const columns = (attributes: readonly { readonly column: string }[]) =>
     [...new Set(attributes.map(({ column }) => column))].sort();
   const isWhole = all.some((each) => historyOf(each)?.images !== 'changed');

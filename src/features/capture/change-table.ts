@@ -17,6 +17,11 @@ export function sourceOf({ model }: Pick<ResourcePlan, 'model'>): string {
   return table.schema ? `${table.schema}.${table.tableName}` : table.tableName;
 }
 
+/** True for resources of one table. */
+export function isOfTable(one: Pick<ResourcePlan, 'model'>, other: Pick<ResourcePlan, 'model'>): boolean {
+  return one.model.sequelize === other.model.sequelize && sourceOf(one) === sourceOf(other);
+}
+
 /**
  * The column `row_id` of the changes of a row, from its primary key, whatever addresses it from outside: the text of the key as
  * JSON of PostgreSQL has it in UTC, of several columns joined as an id is.

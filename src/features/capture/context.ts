@@ -9,7 +9,7 @@ import type { Logger } from '../../util/logger.js';
 import { then } from '../../util/promises.js';
 import { IDEMPOTENCY_KEY, parseKey } from '../idempotency/idempotency-key.js';
 import { type ActorRule, isCaptured } from './capture-options.js';
-import { type ChangeContext, sourceOf } from './change-table.js';
+import { type ChangeContext, isOfTable, sourceOf } from './change-table.js';
 import { TriggerGate } from './trigger-gate.js';
 
 const SETTING = 'crud.context';
@@ -38,10 +38,11 @@ export function captureSettings(
   const captured = plans.filter(isCaptured);
   if (captured.length === 0) return null;
   const { actor = null } = (application['history'] as { readonly actor: ActorRule | null } | undefined) ?? {};
-  const gates = new Map(captured.map((plan) => [plan, new TriggerGate(plan, plans, logger)]));
+  const gates = captured.map((stored) => ({ stored, gate: new TriggerGate(stored, plans, logger) }));
   const parents = tablesAbove(captured, plans);
   return ({ plan, operation, verb, isAmbient }) => {
-    const gate = plan && gates.get(plan);
+    // Another resource may write the same table.
+    const { gate } = (plan && gates.find(({ stored }) => isOfTable(stored, plan))) ?? {};
     const isWritten = gate || isAmbient || (verb !== 'post' && plan !== null && parents.has(sourceOf(plan)));
     if (verb === 'get' || !isWritten) return null;
     // A method of the user's may only read.

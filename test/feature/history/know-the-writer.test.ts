@@ -36,6 +36,11 @@ class Ship extends NamedRow {
   @Column({ type: DataType.TEXT, unique: true }) declare code: string | null;
 }
 
+/** It writes the table of crews, and has no history of its own. */
+@Crud({ endpoints: ['create'] })
+@Table({ tableName: 'crews', timestamps: false })
+class Mate extends NamedRow {}
+
 /** Rows that its foreign key removes. */
 @Crud()
 @Table({ tableName: 'ports', timestamps: false })
@@ -88,9 +93,9 @@ interface Change {
 
 describe('the writer of a change', () => {
   const site = serveTestApp(() => ({
-    models: [Ship, Port, Berth, Crew],
+    models: [Ship, Port, Berth, Crew, Mate],
     bootstrap: {
-      models: [Ship, Port, Berth, Crew],
+      models: [Ship, Port, Berth, Crew, Mate],
       controllers: [CrewController, FleetController],
       history: { actor: async (request: Request) => request.get('user') },
       idempotency: { principal: () => 'all' },
@@ -156,6 +161,11 @@ describe('the writer of a change', () => {
     await expectChanges('Ship.create', `i ${id}`);
     await send('post', '/ships?on_conflict=code', { name: 'v', code: 'U' }).expect(200);
     await expectChanges('Ship.create', `u ${id}`);
+  });
+
+  it('is the request, for another resource of the table', async () => {
+    await send('post', '/mates', { name: 'a' }).expect(201);
+    await expectChanges('Mate.create', 'i 1');
   });
 
   it('is the request, for imports, which leave nothing of a dry run', async () => {

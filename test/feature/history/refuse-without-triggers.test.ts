@@ -10,6 +10,11 @@ import { startTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'clocks', timestamps: false })
 class Clock extends NamedRow {}
 
+/** Another resource of the table, without a history of its own. */
+@Crud()
+@Table({ tableName: 'clocks', timestamps: false })
+class Watch extends NamedRow {}
+
 @Crud({ history: true })
 @Table({ tableName: 'dials', timestamps: false })
 class Dial extends NamedRow {
@@ -39,13 +44,14 @@ describe('a table without its triggers', () => {
   for (const [name, [away, back]] of Object.entries(ways)) {
     it(`takes no writes while one is ${name}`, async () => {
       const logger = new CapturedLog();
-      const models = [Clock, Dial];
+      const models = [Clock, Watch, Dial];
       await using site = await startTestApp({ models, bootstrap: { models, logger } });
       const { sequelize } = site.engine;
       const post = (path: string) => site.agent.post(path).send({ name: 'a' });
       await sequelize.query(away);
       for (let attempt = 0; attempt < 2; attempt += 1) await post('/clocks').expect(503);
       await site.agent.get('/clocks').expect(200);
+      await post('/watches').expect(503);
       await post('/dials').expect(201);
       const lines = logger.lines.filter(({ message }) => message.includes('Clock'));
       expect(lines.map(({ level }) => level)).to.deep.equal(['error']);
