@@ -58,7 +58,7 @@ export function imageRow(model: ModelClass, image: SqlFragment): SqlFragment {
 export function imageCondition(info: ModelInfo, where: Predicate | null, image: SqlFragment): SqlFragment {
   if (where === null) return sql`(${image} IS NOT NULL)`;
   const own = columnsOf(info, info.name);
-  const columns = new Set<string>(holdsWritten(where) ? columnNames(info) : []);
+  const columns = new Set(writtenTexts(where).flatMap((text) => columnsIn(info, text)));
   const column: ColumnSql = (name, on) => {
     columns.add(on === 'bare' ? name : attributeOf(info, name).column);
     return own(name, on);
@@ -72,12 +72,16 @@ export function imageCondition(info: ModelInfo, where: Predicate | null, image: 
   return sql`EXISTS (SELECT 1 FROM ${imageRow(info.model, image)} AS ${raw(identifier(info.name))} WHERE ${all})`;
 }
 
-/** The condition of a default scope is a text, which may read any column. */
-function holdsWritten(where: Predicate): boolean {
-  if (where.kind === 'written') return true;
-  return 'operands' in where && where.operands.some(holdsWritten);
+/** The conditions of default scopes are texts. */
+function writtenTexts(where: Predicate): readonly string[] {
+  if (where.kind === 'written') return [where.text];
+  return 'operands' in where ? where.operands.flatMap(writtenTexts) : [];
 }
 
-function columnNames(info: ModelInfo): readonly string[] {
-  return storedAttributes(info).map(({ column }) => column);
+/** The columns that a text may read: those that it names in any case, or all where it may read the row as a whole. */
+function columnsIn(info: ModelInfo, text: string): readonly string[] {
+  const columns = storedAttributes(info).map(({ column }) => column);
+  const rest = text.replaceAll(`${identifier(info.name)}.`, '').toLowerCase();
+  const isWhole = ['*', '&', info.name.toLowerCase()].some((part) => rest.includes(part));
+  return isWhole ? columns : columns.filter((column) => rest.includes(column.toLowerCase()));
 }

@@ -1,7 +1,7 @@
 /** `GET /{id}/history`: the changes of a record, by the rules of today on the values of then. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { Column, DataType, DefaultScope, Table } from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
@@ -41,6 +41,15 @@ class Shop extends NumberedRow {
   @Column(DataType.TEXT) declare name: string;
 }
 
+@Crud({ can: { history: true }, history: true, endpoints: ['read', 'history'] })
+@DefaultScope(() => ({ where: { isOpen: true } }))
+@Table({ tableName: 'doors', timestamps: false })
+class Door extends NumberedRow {
+  @Column(DataType.BOOLEAN) declare isOpen: boolean | null;
+  @Column(DataType.TEXT) declare name: string;
+  @Exclude() @Column(DataType.TEXT) declare code: string;
+}
+
 @Crud({
   id: 'slug',
   can: { history: true, deleted: true },
@@ -65,7 +74,10 @@ interface Item {
 const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('the history of a record', () => {
-  const site = serveTestApp(() => ({ models: [Worker, Shop, Page], bootstrap: { indexAdvice: false } }));
+  const site = serveTestApp(() => ({
+    models: [Worker, Shop, Page, Door],
+    bootstrap: { indexAdvice: false },
+  }));
   const sql = (text: string) => site.engine.sequelize.query(text);
   const get = (path: string, headers: Record<string, string> = {}) =>
     site.agent.get(path).set({ Tenant: 'a', ...headers });
@@ -76,7 +88,7 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
   };
   const HISTORY = '/workers/1/history';
 
-  beforeEach(() => emptyTables(site, 'workers', 'shops', 'pages', 'crud_changes'));
+  beforeEach(() => emptyTables(site, 'workers', 'shops', 'pages', 'doors', 'crud_changes'));
   const insert = (values = `1, 'a', 3, 'Ann', 10, 'Rome', 'p', 's', 0`) =>
     sql(`INSERT INTO workers VALUES (${values})`);
 
@@ -101,6 +113,14 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
     expect(body.items[1].changed).to.include.members(['photo', 'secret']);
     expect(body).to.include({ next_cursor: null, prev_cursor: null, has_next: false, has_prev: false });
     expect(JSON.stringify(body)).to.not.match(/"p"|"s"|wage/);
+  });
+
+  it('judges by a default scope, beside values that are not stored', async () => {
+    await sql(`INSERT INTO doors VALUES (1, true, 'front', 'x')`);
+    await sql(`UPDATE doors SET "isOpen" = NULL, name = 'hidden'`);
+    const found = await items('/doors/1/history');
+    expect(found.map(({ op }) => op)).to.deep.equal(['delete', 'create']);
+    expect(JSON.stringify(found)).to.not.include('hidden');
   });
 
   it('shows a value to those who may read it today', async () => {
