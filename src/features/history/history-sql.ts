@@ -64,11 +64,12 @@ function aliveRows({ info }: Past): Predicate | null {
 }
 
 /**
- * Selects the last image of a row that is gone: its `row_id`, and whether the request sees it.
+ * Selects the last change of a row that the request sees: its `row_id`, and whether the row has left its sight then, and was not deleted.
+ * Later changes decide nothing: the answer would tell that they were made.
  *
  * @param id texts by column @param known its `row_id`; null where PostgreSQL makes it of the texts
  */
-export function lastImageSql(
+export function lastSeenSql(
   plan: Past,
   access: Access,
   id: Readonly<Record<string, string>>,
@@ -76,32 +77,32 @@ export function lastImageSql(
 ): SqlFragment {
   const { info, model } = plan;
   const { address, primaryKey } = info;
-  const changes = raw(changeTables(model).changes);
-  const image = sql`i.image`;
-  const seen = imageCondition(info, rowsSeen(plan, access), image);
-  if (address === primaryKey) {
-    const made = imageRow(model, sql`${JSON.stringify(id)}::jsonb`);
-    const key = known === null ? sql`(SELECT ${rowId(plan, raw('k'))} FROM ${made} AS k)` : sql`${known}`;
-    return joinSql(
-      [
-        sql`SELECT c.row_id AS ${at(0)}, ${seen} AS ${at(1)} FROM ${changes} AS c`,
-        sql`CROSS JOIN LATERAL (SELECT coalesce(${imageSql(plan, 'c.new')}, ${imageSql(plan, 'c.old')}) AS image OFFSET 0) AS i`,
-        sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${key} AND i.image IS NOT NULL ORDER BY c.id DESC LIMIT 1`,
-      ],
-      ' ',
-    );
-  }
-  const own = Object.entries(id).map(([name, text]) => sql`c.old ->> ${raw(quoteText(name))} = ${text}`);
-  const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowId(plan, raw('now'))} = c.row_id`;
+  const seen = rowsSeen(plan, access);
+  const alive = aliveRows(plan);
+  const isOf = (rows: Predicate | null, image: string) => imageCondition(info, rows, raw(image));
+  const wasAlive = alive ? isOf(alive, 'i.old') : TRUE;
+  const own = Object.entries(id).map(([name, text]) => sql`i.old ->> ${raw(quoteText(name))} = ${text}`);
+  const made = sql`SELECT ${rowId(plan, raw('k'))} FROM ${imageRow(model, sql`${JSON.stringify(id)}::jsonb`)} AS k`;
+  const column = columnsOf(info, 'now');
+  const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowId(plan, raw('now'))} = c.row_id AND ${seen ? compilePredicate(seen, column) : TRUE}`;
+  const rows =
+    known !== null || address === primaryKey
+      ? sql`c.row_id = ${known === null ? sql`(${made})` : sql`${known}`}`
+      : sql`c.op = 'd' AND ${joinSql(own, ' AND ')} AND NOT EXISTS (${now})`;
   return joinSql(
     [
-      sql`SELECT c.row_id AS ${at(0)}, true AS ${at(1)} FROM ${changes} AS c`,
-      sql`CROSS JOIN LATERAL (SELECT ${imageSql(plan, 'c.old')} AS image OFFSET 0) AS i`,
-      sql`WHERE c.source = ${sourceOf(plan)} AND c.op = 'd' AND ${joinSql(own, ' AND ')} AND ${seen}`,
-      sql`AND NOT EXISTS (${now}) ORDER BY c.id DESC LIMIT 1`,
+      sql`SELECT c.row_id AS ${at(0)}, i.new IS NOT NULL AND NOT s.new AND ${wasAlive} AS ${at(1)}`,
+      sql`FROM ${raw(changeTables(model).changes)} AS c ${imagesSql(plan)}`,
+      sql`CROSS JOIN LATERAL (SELECT ${isOf(seen, 'i.old')} AS old, ${isOf(seen, 'i.new')} AS new OFFSET 0) AS s`,
+      sql`WHERE c.source = ${sourceOf(plan)} AND ${rows} AND (s.old OR s.new) ORDER BY c.id DESC LIMIT 1`,
     ],
     ' ',
   );
+}
+
+/** The images of a change `c`, with the columns of today, as `i`. */
+function imagesSql(plan: Past): SqlFragment {
+  return sql`CROSS JOIN LATERAL (SELECT ${imageSql(plan, 'c.old')} AS old, ${imageSql(plan, 'c.new')} AS new OFFSET 0) AS i`;
 }
 
 /** Choice of changes. */
@@ -139,7 +140,8 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
   const shown = [
     raw('e.id::text'),
     raw(`to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
-    ...['actor', 'operation', 'request_id', 'of'].map((name) => raw(`e.context ->> '${name}'`)),
+    ...['actor', 'operation', 'request_id'].map((name) => raw(`e.context ->> '${name}'`)),
+    revertedTo(plan, seen, row),
     storedTexts('old', 'new', columns),
     storedTexts('new', 'old', columns),
     raw('to_jsonb(e.left_out)'),
@@ -155,7 +157,7 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
         ', ',
       )} FROM (`,
       sql`SELECT c.id, c.at, c.context, s.old, s.new, l.left_out FROM ${raw(changeTables(model).changes)} AS c`,
-      sql`CROSS JOIN LATERAL (SELECT ${imageSql(plan, 'c.old')} AS old, ${imageSql(plan, 'c.new')} AS new OFFSET 0) AS i`,
+      imagesSql(plan),
       sql`CROSS JOIN LATERAL (SELECT ${seenOf('i.old')} AS old, ${seenOf('i.new')} AS new OFFSET 0) AS s`,
       // One side of a change says nothing of the other one.
       sql`CROSS JOIN LATERAL (SELECT ARRAY(SELECT k FROM unnest(c.left_out) AS k WHERE k = ANY(${textArray(choice.named)})`,
@@ -168,6 +170,14 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
     ],
     ' ',
   );
+}
+
+/** The id of the change that a revert went back to, where the request sees the state after it. */
+function revertedTo(plan: Past, seen: Predicate | null, row: string): SqlFragment {
+  const id = raw("e.context ->> 'of'");
+  const state = sql`SELECT c.id::text FROM ${raw(changeTables(plan.model).changes)} AS c ${imagesSql(plan)}`;
+  const isSeen = imageCondition(plan.info, seen, raw('i.new'));
+  return sql`CASE WHEN ${id} IS NOT NULL THEN (${state} WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id::text = ${id} AND ${isSeen} LIMIT 1) END`;
 }
 
 /** Selects the state of a record after a change that the request sees, beside its state now. No row where there is no such state. */

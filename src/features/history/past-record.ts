@@ -10,20 +10,21 @@ import { idSlot } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import { rowIdOf } from '../capture/change-table.js';
-import { lastImageSql, rowNowSql } from './history-sql.js';
+import { lastSeenSql, rowNowSql } from './history-sql.js';
 
 /** A record with a past. */
 export interface PastRecord {
   /** Its name in `crud_changes`. */
   readonly rowId: string;
+  /** False where it is deleted, as far as the request has seen. */
   readonly isAlive: boolean;
-  /** True where the request sees the record: as it is, or as it was when it was deleted. */
+  /** True where the request sees the record: as it is, or as it was when it was deleted. False where it saw it once. */
   readonly isSeen: boolean;
 }
 
 /**
- * Finds a record. One that is gone is found where the request may see deleted ones, and saw its last image; one that is alive is found
- * whatever the request sees of it, because it may have been inside once.
+ * Finds a record. One that is deleted is found where the request may see deleted ones. One that the request does not see is found by the
+ * last change that it saw, be the record there or gone.
  *
  * @throws NotFoundError
  */
@@ -45,19 +46,23 @@ export async function findPast(
     isAlive?: boolean,
     isSeen?: boolean,
   ];
-  if (isAlive) return { rowId: rowId as string, isAlive, isSeen: isSeen === true };
-  if (!(await rules.allows(request, 'deleted'))) throw noSuchRecord(named);
-  if (row && !isSeen) throw noSuchRecord(named);
-  if (row) return { rowId: rowId as string, isAlive, isSeen: true };
+  const refuseUnlessDeletedAreSeen = async (): Promise<void> => {
+    if (!(await rules.allows(request, 'deleted'))) throw noSuchRecord(named);
+  };
+  if (isSeen) {
+    if (!isAlive) await refuseUnlessDeletedAreSeen();
+    return { rowId: rowId as string, isAlive, isSeen };
+  }
   const texts = Object.fromEntries(
     info.address.map(({ name, column }) => [column, key[idSlot(info.address, name).slot] as string]),
   );
   // JSON has the zone of the session in a moment.
   const hasMoment =
     info.address === info.primaryKey && info.primaryKey.some(({ type }) => type.kind === 'date');
-  const known = hasMoment ? rowIdOf(info, id) : null;
-  const [last] = await selectValues(info, lastImageSql(plan, access, texts, known), slots, on);
-  const [lastId, wasSeen] = (last ?? []) as [rowId?: string, wasSeen?: boolean];
-  if (lastId === undefined || !wasSeen) throw noSuchRecord(named);
-  return { rowId: lastId, isAlive, isSeen: true };
+  const known = rowId ?? (hasMoment ? rowIdOf(info, id) : null);
+  const [last] = await selectValues(info, lastSeenSql(plan, access, texts, known), slots, on);
+  const [lastId, hasLeft] = (last ?? []) as [rowId?: string, hasLeft?: boolean];
+  if (lastId === undefined) throw noSuchRecord(named);
+  if (!hasLeft) await refuseUnlessDeletedAreSeen();
+  return { rowId: lastId, isAlive: hasLeft === true, isSeen: !hasLeft };
 }

@@ -159,6 +159,12 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     expectIssue(await revert('9223372036854775808'), 422, unknown);
     expectIssue(await revert('999'), 422, unknown);
     expect((await revert(hidden, { Role: 'staff' })).status).to.equal(200);
+    const ofIn = async (headers: Record<string, string>) => {
+      const { body } = await site.agent.get('/clerks/1/history').set(headersOf(headers));
+      return body.items[0].of;
+    };
+    expect(await ofIn({ Role: 'staff' })).to.equal(hidden);
+    expect(await ofIn({})).to.equal(null);
   });
 
   it('refuses other bodies', async () => {

@@ -77,12 +77,11 @@ function expectedOf(changes: readonly Change[], viewer: Viewer, fields: readonly
     const op = from ? (to ? 'update' : 'delete') : 'create';
     return entries.length === 0 ? [] : [{ op, changes: Object.fromEntries(entries) }];
   });
-  const isSeen = isInside(last?.now ?? null, viewer);
-  if (last?.now) {
-    const isEver = changes.some(({ old, now }) => isInside(old, viewer) || isInside(now, viewer));
-    return isSeen || isEver ? shown : null;
-  }
-  return viewer.isStaff && last && isInside(last.old, viewer) ? shown : null;
+  if (isInside(last?.now ?? null, viewer)) return shown;
+  // Later changes are those of others: the answer is the same with them and without them.
+  const seen = changes.findLast(({ old, now }) => isInside(old, viewer) || isInside(now, viewer));
+  const hasLeft = seen?.now && !isInside(seen.now, viewer);
+  return seen && (hasLeft || viewer.isStaff) ? shown : null;
 }
 
 /** A value of a time: those of other tenants, and of times out of view, begin otherwise. */
