@@ -3,6 +3,7 @@ import { type ColumnType, mayBeArray } from '../describe/column-type.js';
 import {
   infinityText,
   isMoment,
+  isoText,
   localText,
   momentText,
   toExpandedYear,
@@ -23,7 +24,7 @@ const asString: WireFormat = (value) => (typeof value === 'string' ? value : Str
 
 /** With an expanded year where RFC 3339 has none. The driver reads `infinity` as a number. */
 function asTimestamp(value: unknown): unknown {
-  if (value instanceof Date) return isMoment(value) ? value.toISOString() : null;
+  if (value instanceof Date) return isMoment(value) ? isoText(value) : null;
   return typeof value === 'number' ? (infinityText(value) ?? null) : value;
 }
 

@@ -93,15 +93,23 @@ function linesOfValues(
 ): WriteLine {
   const all = values(fields);
   const records = replacer ? (JSON.parse(JSON.stringify(all, replacer)) as typeof all) : all;
-  const cell = (value: unknown, isOfJson: boolean | undefined): string => {
-    if (typeof value === 'string' && !isOfJson) return quoted(isForSpreadsheet ? harmless(value) : value);
-    if (value === null || value === undefined) return '';
-    return quoted(JSON.stringify(value));
-  };
-  const ofJson = names.map((name) => isJson(name));
+  const cells = names.map((name) => valueCell(isJson(name), isForSpreadsheet));
   return (index) => {
     const record = records[index] as Readonly<Record<string, unknown>>;
-    return `${names.map((name, column) => cell(record[name], ofJson[column])).join()}${LINE_END}`;
+    let line = '';
+    for (let column = 0; column < cells.length; column += 1) {
+      if (column > 0) line += ',';
+      line += (cells[column] as (value: unknown) => string)(record[names[column] as string]);
+    }
+    return line + LINE_END;
+  };
+}
+
+function valueCell(isOfJson: boolean, isForSpreadsheet: boolean): (value: unknown) => string {
+  return (value) => {
+    if (typeof value === 'number' && Number.isFinite(value)) return JSON.stringify(value);
+    if (typeof value === 'string' && !isOfJson) return quoted(isForSpreadsheet ? harmless(value) : value);
+    return value === null || value === undefined ? '' : quoted(JSON.stringify(value));
   };
 }
 

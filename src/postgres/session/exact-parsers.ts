@@ -3,7 +3,14 @@
  * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Texts of `char(n)` lose their padding. Parsers that the
  * user has set with `pg.types.setTypeParser` stay.
  */
-import { farDate, infiniteOf, localDate, preciseDate, wireText } from '../../describe/exact-time.js';
+import {
+  farDate,
+  infiniteOf,
+  localDate,
+  momentInUtc,
+  preciseDate,
+  wireText,
+} from '../../describe/exact-time.js';
 import { parseRange } from '../../describe/range-value.js';
 import { isFarNumber } from '../../schema/json-value.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
@@ -105,11 +112,23 @@ function mapTexts(value: unknown, parse: TextParser): unknown {
 }
 
 const farMoment = (parse: TextParser): TextParser => {
+  const fast = SAMPLES.every((text) => isDateAt(parse(text), momentInUtc(text))) ? momentInUtc : null;
   return (text) => {
-    const value = parse(text);
+    const value = fast?.(text) ?? parse(text);
     return isValid(value) ? value : (farDate(wireText(text.replace(/(\.\d{3})\d+/, '$1'))) ?? value);
   };
 };
+
+/** A parser of the user's may make another moment, or another object, of a text. */
+const SAMPLES = ['2026-01-31 08:00:00+00', '2026-07-01 23:59:59.123456+00'];
+
+function isDateAt(value: unknown, moment: Date | undefined): boolean {
+  return (
+    value instanceof Date &&
+    Object.getPrototypeOf(value) === Date.prototype &&
+    value.getTime() === moment?.getTime()
+  );
+}
 
 const preciseMoment = (parse: TextParser): TextParser => {
   return (text) => {
