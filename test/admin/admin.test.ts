@@ -237,6 +237,8 @@ describe('the back office', function () {
     expect(await field('Text').inputValue()).to.equal('Mine');
     // What is shown is what the next save is for.
     await change('/reviews/2', { text: 'Theirs at last' });
+    // While the history follows the feed, a sign of progress is in the place of the button.
+    await page.getByRole('region', { name: 'History' }).getByText('Theirs at last').waitFor();
     await requestOf('GET', '/reviews/2', () => button('Refresh').click());
     await page.getByRole('alert').getByRole('cell', { name: 'Theirs at last', exact: true }).waitFor();
     const saved = await requestOf('PATCH', '/reviews/2', () => button('Save').click());
