@@ -20,7 +20,7 @@ Commands:
   models [address]  writes models of the tables of a database, such as postgres://user@host/shop, and keeps your edits
   openapi <module>  prints the OpenAPI document
   routes <module>   prints a table of the routes
-  sql <module>      prints tables and indexes for your migrations, beside those of the models
+  sql <module>      prints tables, triggers and indexes for your migrations, beside those of the models
   export <module> <resource>         writes all records of a resource as a file; see export --help
   import <module> <resource> <file>  stores the rows of a file; see import --help
   maintain <module> makes partitions, and removes stored changes that are older than their retention; once a day

@@ -9,6 +9,7 @@ import {
   RULES_OF,
   type RuledWork,
   type RuleName,
+  verbOf,
   writesOf,
 } from '../declare/endpoint.js';
 import { FilterTemplate } from '../declare/filter-template.js';
@@ -276,7 +277,8 @@ function allowedRows(
     if (rule === undefined) return rows;
     return then(allows(can.get(rule) ?? null, request), (answer) => {
       if (answer === true) return ask(index + 1, rows);
-      if (!isOfRows(info, rule, answer)) throw denied(`This request may not ${endpoint} ${info.name}.`);
+      if (!isOfRows(info, rule, answer))
+        throw denied(`This request may not ${verbOf(endpoint)} ${info.name}.`);
       return ask(index + 1, allOf(rows, visibleRows(info, answer, `can.${rule} of ${info.name}`)));
     });
   };

@@ -130,3 +130,14 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   changes: ['changes'],
   upsert: ['create', 'update'],
 };
+
+/** Verbs of the work whose name is none, for texts of errors. */
+const VERBS: Readonly<Partial<Record<RuledWork, string>>> = {
+  history: 'read the history of',
+  changes: 'read the changes of',
+};
+
+/** The verb of a work: `update`. */
+export function verbOf(work: RuledWork): string {
+  return VERBS[work] ?? work;
+}

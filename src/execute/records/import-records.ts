@@ -228,7 +228,7 @@ function codeOf<M extends Model>(
     if (missing === undefined) return idOf(address, (name) => values[name]) as Id;
     throw new RefusedRequestError(
       422,
-      `${missing} is a part of the key of ${info.name}, so that each row must have it.`,
+      `${missing} is a part of the key of ${info.name}, so that each row must have it${mode === 'upsert' && !on ? '; on names another key' : ''}.`,
     );
   };
 
@@ -341,8 +341,7 @@ function codeOf<M extends Model>(
 /** The model with a unique key as its address. @throws TypeError where no unique index has exactly these attributes */
 function keyedBy(info: ModelInfo, names: readonly string[]): ModelInfo {
   const model = info.model;
-  const unknown = names.find((name) => !info.attributes.has(name));
-  if (names.length === 0 || unknown !== undefined)
+  if (!Array.isArray(names) || names.length === 0 || names.some((name) => !info.attributes.has(name)))
     throw new TypeError(
       `on of importRows is ${showValue(names)}; use attributes of ${info.name}, such as ['code'].`,
     );

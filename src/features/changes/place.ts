@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { type CursorCodec, type CursorScope, InvalidCursorError } from '../../request/query/cursor-codec.js';
-import { InvalidRequestError } from '../../schema/request-issue.js';
+import { InvalidQueryError, InvalidRequestError } from '../../schema/request-issue.js';
 import type { Window } from './judge.js';
 import type { Tick, Ticks } from './ticks.js';
 
@@ -58,10 +58,10 @@ function decodeValues(cursors: CursorCodec, cursor: string, scope: CursorScope):
   try {
     return cursors.decode(cursor, scope, 'after').values;
   } catch (error) {
+    if (!(error instanceof InvalidCursorError)) throw error;
     // Of another feed: its rows, its filter or its rights are others by now.
-    if (error instanceof InvalidCursorError && error.errors.some(({ code }) => code === 'cursor.mismatch'))
-      throw new ExpiredCursorError();
-    throw error;
+    if (error.errors.some(({ code }) => code === 'cursor.mismatch')) throw new ExpiredCursorError();
+    throw new InvalidQueryError([{ parameter: 'after', code: 'cursor.malformed', detail: MALFORMED }]);
   }
 }
 
@@ -69,6 +69,9 @@ function decodeValues(cursors: CursorCodec, cursor: string, scope: CursorScope):
 function bitsOf({ snap }: Tick): string {
   return hash('sha256', snap, 'hex').slice(0, 8);
 }
+
+const MALFORMED =
+  'This is no cursor of a feed; take it unchanged from next_cursor or from the id of an event, or send now or start.';
 
 const DETAIL =
   'The cursor goes on no more: its events are gone, or it is of another feed. Take a new one with after=now, then read the lists again.';

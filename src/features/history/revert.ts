@@ -156,7 +156,7 @@ function changeOf(body: unknown): string {
 }
 
 function unknownChange({ name }: Pick<ResourcePlan, 'name'>): InvalidBodyError {
-  const detail = `to is no change of this ${name} that has left a state.`;
+  const detail = `to names no change of this ${name} that a revert can go back to; take the id of one in its history that is no delete.`;
   return new InvalidBodyError([{ pointer: '/to', code: 'revert.unknown', detail }]);
 }
 

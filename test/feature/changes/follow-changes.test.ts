@@ -264,6 +264,7 @@ describe('a feed of changes', () => {
       return [status, body.errors?.[0]?.code];
     };
     expect(await code('after=x')).to.deep.equal([400, 'cursor.malformed']);
+    expect((await ask('/towns/changes?after=nwo')).body.detail).to.contain('or send now or start.');
     expect(await code(`after=${cursor}x`)).to.deep.equal([400, 'cursor.malformed']);
     expect(await code(`after=${cursor}&q=country==FRA`)).to.deep.equal([410, 'changes.expired']);
     expect(await code(`after=${cursor}&page=1`)).to.deep.equal([400, 'unknown']);

@@ -302,7 +302,9 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
 
   it('is refused where can.history does not allow it', async () => {
     await insert();
-    expect((await get(HISTORY, { Role: 'guest' })).status).to.equal(403);
+    const refused = await get(HISTORY, { Role: 'guest' });
+    expect(refused.status).to.equal(403);
+    expect(refused.body.detail).to.equal('This request may not read the history of Worker.');
   });
 
   it('is empty for a record that was there before', async () => {

@@ -152,7 +152,8 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     const unknown = {
       pointer: '/to',
       code: 'revert.unknown',
-      detail: 'to is no change of this Clerk that has left a state.',
+      detail:
+        'to names no change of this Clerk that a revert can go back to; take the id of one in its history that is no delete.',
     };
     expectIssue(await revert(hidden), 422, unknown);
     expectIssue(await revert(other), 422, unknown);

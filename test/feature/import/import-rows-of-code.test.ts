@@ -213,6 +213,10 @@ describe('the options of importRows', () => {
       "on of importRows is [ 'kode' ]; use attributes of Part, such as ['code'].",
     ],
     [
+      { mode: 'upsert', on: 'code' },
+      'on of importRows is "code"; use attributes of Part, such as [\'code\'].',
+    ],
+    [
       { mode: 'upsert', on: ['name'] },
       "on of importRows is [ 'name' ], and no unique index of Part is over exactly these; create one.",
     ],
