@@ -1,6 +1,9 @@
 /** The command `maintain`: makes partitions of stored changes, and removes what is older than its retention. */
+import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { hasState } from '../../errors/database-fault.js';
 import { selectCatalogue } from '../../inspect/catalogue.js';
+import { ConfigError } from '../../util/config-error.js';
 import { changesOf, historyOf, isCaptured } from './capture-options.js';
 import { partitionsDefinition } from './capture-sql.js';
 import { changeTables, sourceOf } from './change-table.js';
@@ -8,35 +11,51 @@ import { changeTables, sourceOf } from './change-table.js';
 /** Rows that one statement removes: it is short, and so are its locks. */
 const BATCH = 1_000;
 
-/** A table of changes, and the resources that store there. */
+/** Writes and reads of changes wait behind a statement that waits for a lock on their table. */
+const PATIENCE = "SET LOCAL lock_timeout = '1s';";
+
+/** A table of changes, quoted, and the resources that store there. */
 interface Store {
-  readonly plan: ResourcePlan;
-  readonly plans: readonly ResourcePlan[];
+  readonly changes: string;
+  readonly sequelize: Sequelize | undefined;
+  readonly plans: ResourcePlan[];
 }
 
-/** Maintains the tables of an application. @returns a line for each */
+/** Maintains the tables of an application. @returns a line for each @throws ConfigError where the user may not maintain one */
 export async function maintainChanges(plans: readonly ResourcePlan[]): Promise<readonly string[]> {
-  const stores = new Map<string, Store>();
+  const stores: Store[] = [];
   for (const plan of plans.filter(isCaptured)) {
+    const { sequelize } = plan.model;
     const { changes } = changeTables(plan.model);
-    stores.set(changes, { plan, plans: [...(stores.get(changes)?.plans ?? []), plan] });
+    const known = stores.find((each) => each.changes === changes && each.sequelize === sequelize);
+    if (known) known.plans.push(plan);
+    else stores.push({ changes, sequelize, plans: [plan] });
   }
   const lines: string[] = [];
-  for (const [name, store] of stores) lines.push(`${name}: ${await maintain(store)}`);
+  for (const store of stores)
+    lines.push(`${store.changes}: ${await maintain(store).catch((error) => refuse(store.changes, error))}`);
   return lines;
 }
 
-async function maintain({ plan, plans }: Store): Promise<string> {
-  const { sequelize } = plan.model;
-  const { changes, ticks } = changeTables(plan.model);
+function refuse(table: string, error: unknown): never {
+  if (!hasState(error, '42501')) throw error;
+  throw new ConfigError([
+    `${table} was not maintained: ${(error as Error).message}; run maintain with the address of the role that owns ${table}.`,
+  ]);
+}
+
+async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
+  const [{ model }] = plans as [ResourcePlan];
+  const { ticks } = changeTables(model);
   const select = <R extends object>(text: string, values: readonly unknown[]) =>
     selectCatalogue<R>(sequelize, text, values);
-  await sequelize?.query(partitionsDefinition(plan));
+  const isReady = await sequelize?.query(PATIENCE + partitionsDefinition({ model })).catch(isInUse);
   const sources = [...new Set(plans.map(sourceOf))];
   const kept = sources.map(
     (source) => [source, plans.filter((each) => sourceOf(each) === source).map(retentionOf)] as const,
   );
   let parts = 0;
+  let used = 0;
   if (kept.every(([, own]) => !own.includes(null))) {
     const old = await select<{ part: string }>(PARTS, [changes, kept.flatMap(([, own]) => own)]);
     for (const { part } of old) {
@@ -44,8 +63,9 @@ async function maintain({ plan, plans }: Store): Promise<string> {
         sources,
       ]);
       if (other) continue;
-      await sequelize?.query(`DROP TABLE ${part}`);
-      parts += 1;
+      const isDropped = await sequelize?.query(`${PATIENCE} DROP TABLE ${part}`).catch(isInUse);
+      if (isDropped) parts += 1;
+      else used += 1;
     }
   }
   let rows = 0;
@@ -63,13 +83,17 @@ async function maintain({ plan, plans }: Store): Promise<string> {
       behind = batch.last;
     }
   }
-  const feeds = plans.filter((each) => changesOf(each) !== null).map(retentionOf);
+  const feeds = plans.flatMap((each) => changesOf(each)?.retention ?? []);
   let gone = 0;
-  for (let count = feeds.length > 0 && !feeds.includes(null) ? BATCH : 0; count === BATCH; gone += count) {
+  for (let count = feeds.length > 0 ? BATCH : 0; count === BATCH; gone += count) {
     const [batch] = await select<{ rows: string }>(tickRemoval(ticks), [feeds]);
     count = Number(batch?.rows);
   }
-  return `${rows} changes, ${parts} months and ${gone} ticks removed`;
+  const left = [
+    ...(isReady ? [] : ['; the months to come are left for the next run, because the table is in use']),
+    ...(used > 0 ? [`; ${used} months are in use, and left for the next run`] : []),
+  ].join('');
+  return `${rows} changes, ${parts} months and ${gone} ticks removed${left}`;
 }
 
 /** An interval of PostgreSQL; null is for ever. */
@@ -87,6 +111,12 @@ const PARTS =
   `SELECT inhrelid::regclass::text AS part FROM pg_inherits JOIN pg_class ON oid = inhrelid WHERE inhparent = $1::regclass ` +
   String.raw`AND relname ~ '_\d{4}_\d{2}$' AND ` +
   `(to_date(right(relname, 7), 'YYYY_MM') + interval '1 month') AT TIME ZONE 'UTC' <= ${limit('$2')}`;
+
+/** @returns false where the lock was not there in time @throws all other errors */
+function isInUse(error: unknown): false {
+  if (hasState(error, '55P03')) return false;
+  throw error;
+}
 
 /** Removes changes from the oldest on: source, intervals, the moment that was reached before. */
 function removal(changes: string): string {

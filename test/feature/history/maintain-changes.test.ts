@@ -5,7 +5,8 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { buildApplication } from '../../../src/bootstrap.js';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
-import { serveTestApp } from '../../support/test-app.js';
+import { caughtError } from '../../support/caught-error.js';
+import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ history: { retention: '2 years' } })
 @Table({ tableName: 'deeds', timestamps: false })
@@ -19,15 +20,15 @@ class Call extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
-/** Kept for ever. */
-@Crud({ history: true })
+/** Kept for ever, beside a feed that reads seven days. */
+@Crud({ history: true, changes: true })
 @Table({ tableName: 'births', timestamps: false })
 class Birth extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
 describe('the maintenance of stored changes', () => {
-  const site = serveTestApp(() => ({ models: [Deed, Call, Birth] }));
+  const site = serveTestApp(() => ({ models: [Deed, Call, Birth], minPool: 3 }));
 
   const select = <R extends object>(text: string): Promise<R[]> =>
     site.engine.sequelize.query<R>(text, { type: QueryTypes.SELECT, useMaster: true } as {
@@ -101,14 +102,56 @@ describe('the maintenance of stored changes', () => {
     expect(await parts()).not.to.include('crud_changes_2001_01');
   });
 
+  it('leaves a month that is being read, so that writes do not wait', async () => {
+    await run(
+      `CREATE TABLE crud_changes_2001_02 PARTITION OF crud_changes FOR VALUES FROM ('2001-02-01 00:00:00+00') TO ('2001-03-01 00:00:00+00')`,
+    );
+    const reader = await site.engine.sequelize.transaction();
+    try {
+      await run(`DROP TABLE ${(await parts())[1]}`);
+      await site.engine.sequelize.query('SELECT FROM crud_changes', { transaction: reader });
+      const maintained = maintain(Deed, Call);
+      const started = performance.now();
+      while (performance.now() - started < 3_000) await run(`INSERT INTO deeds (text) VALUES ('a')`);
+      expect(await maintained).to.deep.equal([
+        '"crud_changes": 0 changes, 0 months and 0 ticks removed; the months to come are left for the next run, because the table is in use; 1 months are in use, and left for the next run',
+      ]);
+    } finally {
+      await reader.rollback();
+    }
+    expect(await maintain(Deed, Call)).to.deep.equal([
+      '"crud_changes": 0 changes, 1 months and 0 ticks removed',
+    ]);
+    expect(await parts()).not.to.include('crud_changes_2001_02');
+  });
+
   it('removes ticks that no cursor may name any more, but the last one', async () => {
     const tick = (age: string) =>
       run(`INSERT INTO crud_ticks (snap, at) VALUES (pg_current_snapshot(), now() - interval '${age}')`);
     for (const age of ['9 days', '8 days', '6 days', '1 day']) await tick(age);
-    await maintain(Deed, Call);
+    await maintain(Deed, Call, Birth);
     expect(await select('SELECT n FROM crud_ticks')).to.have.length(2);
     await run(`UPDATE crud_ticks SET at = at - interval '1 year'`);
-    await maintain(Deed, Call);
+    await maintain(Deed, Call, Birth);
     expect(await select('SELECT n FROM crud_ticks')).to.have.length(1);
+  });
+});
+
+describe('the maintenance by a role that owns nothing', () => {
+  it('names the role to use, where it runs with another one', async () => {
+    await using site = await startTestApp({ models: [Deed, Call], engine: { pool: { max: 1 } } });
+    const run = (text: string) => site.engine.sequelize.query(text);
+    const role = `keeper_${Math.random().toString(36).slice(2, 10)}`;
+    await run(`CREATE ROLE ${role}; GRANT SELECT ON crud_changes, crud_ticks TO ${role}; SET ROLE ${role}`);
+    try {
+      const { message } = (await caughtError(() =>
+        buildApplication({ models: [Deed, Call] }).maintain(),
+      )) as Error;
+      expect(message).to.match(
+        /^"crud_changes" was not maintained: .*; run maintain with the address of the role that owns "crud_changes"\.$/,
+      );
+    } finally {
+      await run(`RESET ROLE; DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
   });
 });
