@@ -46,6 +46,9 @@ export async function prepareTables(
   }
 }
 
+/** Characters of SQL that a line of the log has at most. Functions are longer. */
+const LONGEST = 1_000;
+
 async function prepare(
   sequelize: Sequelize,
   { name, definition, find, noun = `is no table ${name}`, option, failure }: OwnTable,
@@ -71,8 +74,9 @@ async function prepare(
     });
     return;
   }
+  const statements = definition.join('; ');
   logger.error(
     `${option ? `${option}: ` : ''}there ${noun}, so that ${failure}; create it by a migration, or by ` +
-      `createAll: true of engineLifespan: ${definition.join('; ')};`,
+      `createAll: true of engineLifespan${statements.length > LONGEST ? '; npx crud-controllers sql prints it.' : `: ${statements};`}`,
   );
 }

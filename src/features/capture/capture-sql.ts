@@ -96,7 +96,7 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
   at timestamptz NOT NULL DEFAULT clock_timestamp()
 )`,
       ],
-      failure: 'the feed of changes is answered 503',
+      failure: 'the feed of changes fails',
     },
     {
       name: `${table} (history)`,

@@ -61,4 +61,21 @@ describe('a table without its triggers', () => {
       await site.agent.patch('/clocks/1').send({ name: 'b' }).expect(200);
     });
   }
+
+  it('logs what is missing in short lines, without the text of functions', async () => {
+    const logger = new CapturedLog();
+    const models = [Clock];
+    await using site = await startTestApp({
+      models,
+      engine: { createAll: false },
+      bootstrap: { models, logger },
+    });
+    await site.agent.post('/clocks').send({ name: 'a' }).expect(503);
+    const missing = logger.lines.filter(({ message }) => message.startsWith('there '));
+    expect(missing.map(({ message }) => message.split(';')[0])).to.include(
+      'there is no table "crud_changes", so that writes of Clock are answered 503',
+    );
+    for (const { message } of missing) expect(message.length).to.be.lessThan(1_500);
+    expect(missing[0]?.message).to.include('npx crud-controllers sql prints it.');
+  });
 });
