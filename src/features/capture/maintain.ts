@@ -7,6 +7,7 @@ import { ConfigError } from '../../util/config-error.js';
 import { changesOf, historyOf, isCaptured } from './capture-options.js';
 import { partitionsDefinition } from './capture-sql.js';
 import { changeTables, sourceOf } from './change-table.js';
+import { Ticks } from './ticks.js';
 
 /** Rows that one statement removes: it is short, and so are its locks. */
 const BATCH = 1_000;
@@ -45,11 +46,22 @@ function refuse(table: string, error: unknown): never {
 }
 
 async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
-  const [{ model }] = plans as [ResourcePlan];
+  const [first] = plans as [ResourcePlan];
+  const { model } = first;
   const { ticks } = changeTables(model);
   const select = <R extends object>(text: string, values: readonly unknown[]) =>
     selectCatalogue<R>(sequelize, text, values);
   const isReady = await sequelize?.query(PATIENCE + partitionsDefinition({ model })).catch(isInUse);
+  // Changes that nobody has followed: a cursor goes on behind them until they have been in a tick for as long as they are kept.
+  const [ticked] = await select(`SELECT 1 AS found FROM ${ticks} LIMIT 1`, []);
+  if (ticked) await new Ticks(first, false).beat(null);
+  /** The snapshot of a tick that sees no more than any cursor with which a feed goes on. */
+  const snapshotFor = async (own: readonly ResourcePlan[]): Promise<string | null> => {
+    const feeds = own.filter((each) => changesOf(each) !== null).map(retentionOf);
+    if (feeds.length === 0) return null;
+    const [found] = await select<{ snap: string }>(passed(ticks), [feeds]);
+    return found?.snap ?? null;
+  };
   const sources = [...new Set(plans.map(sourceOf))];
   const kept = sources.map(
     (source) => [source, plans.filter((each) => sourceOf(each) === source).map(retentionOf)] as const,
@@ -58,10 +70,12 @@ async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
   let used = 0;
   if (kept.every(([, own]) => !own.includes(null))) {
     const old = await select<{ part: string }>(PARTS, [changes, kept.flatMap(([, own]) => own)]);
+    const snap = await snapshotFor(plans);
     for (const { part } of old) {
-      const [other] = await select(`SELECT 1 AS found FROM ${part} WHERE source <> ALL ($1) LIMIT 1`, [
-        sources,
-      ]);
+      const [other] = await select(
+        `SELECT 1 AS found FROM ${part} WHERE source <> ALL ($1) OR NOT ${isSeen('$2')} LIMIT 1`,
+        [sources, snap],
+      );
       if (other) continue;
       const isDropped = await sequelize?.query(`${PATIENCE} DROP TABLE ${part}`).catch(isInUse);
       if (isDropped) parts += 1;
@@ -71,12 +85,14 @@ async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
   let rows = 0;
   for (const [source, own] of kept) {
     if (own.includes(null)) continue;
+    const snap = await snapshotFor(plans.filter((each) => sourceOf(each) === source));
     let behind = '-infinity';
     for (;;) {
       const [batch] = await select<{ rows: string; last: string | null }>(removal(changes), [
         source,
         own,
         behind,
+        snap,
       ]);
       if (!batch || batch.last === null) break;
       rows += Number(batch.rows);
@@ -118,19 +134,29 @@ function isInUse(error: unknown): false {
   throw error;
 }
 
-/** Removes changes from the oldest on: source, intervals, the moment that was reached before. */
+/** True for a change that a snapshot sees, or that has been restored from another cluster; a text, null sees all. */
+const isSeen = (snapshot: string): string =>
+  `(${snapshot}::pg_snapshot IS NULL OR pg_visible_in_snapshot(xid, ${snapshot}::pg_snapshot) OR xid >= pg_snapshot_xmax(pg_current_snapshot()))`;
+
+/** Removes changes from the oldest on: source, intervals, the moment that was reached before, a snapshot that has seen them. */
 function removal(changes: string): string {
   return (
-    `WITH old AS (SELECT at, id FROM ${changes} WHERE source = $1 AND at >= $3::timestamptz AND at < ${limit('$2')} ORDER BY at LIMIT ${BATCH}), ` +
+    `WITH old AS (SELECT at, id FROM ${changes} WHERE source = $1 AND at >= $3::timestamptz AND at < ${limit('$2')} AND ${isSeen('$4')} ` +
+    `ORDER BY at LIMIT ${BATCH}), ` +
     `gone AS (DELETE FROM ${changes} AS c USING old WHERE c.at = old.at AND c.id = old.id RETURNING c.at) ` +
     'SELECT count(*) AS rows, max(at)::text AS last FROM gone'
   );
 }
 
-/** Removes ticks, but the last one: intervals. */
+/** The last tick that is as old as that, before which no feed goes on, or else the first one: intervals. */
+function passed(ticks: string): string {
+  return `SELECT snap::text AS snap FROM ${ticks} WHERE at < ${limit('$1')} OR n = (SELECT min(n) FROM ${ticks}) ORDER BY n DESC LIMIT 1`;
+}
+
+/** Removes ticks before the last one that is as old as that: intervals. */
 function tickRemoval(ticks: string): string {
   return (
-    `WITH gone AS (DELETE FROM ${ticks} WHERE n IN (SELECT n FROM ${ticks} WHERE at < ${limit('$1')} AND n < (SELECT max(n) FROM ${ticks}) ` +
+    `WITH gone AS (DELETE FROM ${ticks} WHERE n IN (SELECT n FROM ${ticks} WHERE n < (SELECT max(n) FROM ${ticks} WHERE at < ${limit('$1')}) ` +
     `ORDER BY n LIMIT ${BATCH}) RETURNING 1) SELECT count(*) AS rows FROM gone`
   );
 }

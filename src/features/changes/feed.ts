@@ -9,10 +9,10 @@ import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { groupBy } from '../../util/memo.js';
 import { sourceOf } from '../capture/change-table.js';
+import type { Tick, Ticks } from '../capture/ticks.js';
 import { type Condition, feedName, type Judged, judge, MOST, type PlacedEvent } from './judge.js';
 import { behind, type Place } from './place.js';
 import type { TickSignal } from './tick-signal.js';
-import type { Tick, Ticks } from './ticks.js';
 
 /** Conditions that differ, at once. Each is a statement for a tick that has events of its resource. */
 const MOST_CONDITIONS = 100;

@@ -14,6 +14,7 @@ import { requestLogger } from '../../request/request-log.js';
 import { JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
 import { changesOf, historyOf } from '../capture/capture-options.js';
 import { changeTables } from '../capture/change-table.js';
+import { Ticks } from '../capture/ticks.js';
 import { changesInputs } from './changes-inputs.js';
 import { type AskedCondition, conditionOf } from './conditions.js';
 import { EventStream, STREAM_HEADERS } from './event-stream.js';
@@ -23,7 +24,6 @@ import { jointFeedOf } from './joint-feed.js';
 import { readPage } from './long-poll.js';
 import { behind, type Place, type PlaceCodec, placeCodec } from './place.js';
 import { TickSignal } from './tick-signal.js';
-import { Ticks } from './ticks.js';
 
 const EVENT_STREAM = 'text/event-stream';
 

@@ -16,7 +16,7 @@ import type { AccessForm } from '../../operation/access.js';
 import { type RequestSettings, runWithSettings } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { sourceOf } from '../capture/change-table.js';
-import type { Texts, Tick, Ticks } from './ticks.js';
+import type { Texts, Tick, Ticks } from '../capture/ticks.js';
 
 /** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
 export const MOST = 10_000;

@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { type CursorCodec, type CursorScope, InvalidCursorError } from '../../request/query/cursor-codec.js';
 import { InvalidQueryError, InvalidRequestError } from '../../schema/request-issue.js';
+import type { Tick, Ticks } from '../capture/ticks.js';
 import type { Window } from './judge.js';
-import type { Tick, Ticks } from './ticks.js';
 
 /** A place: behind an event of a window, or behind all of a tick, where both ends are the same. */
 export type Place = Window;

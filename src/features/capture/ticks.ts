@@ -13,7 +13,7 @@ import { selectValues } from '../../execute/session/select-values.js';
 import { joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import { NO_SLOTS, type Slots } from '../../execute/sql/statement.js';
 import { type StatementTarget, statementRunner } from '../../postgres/index.js';
-import { changeTables } from '../capture/change-table.js';
+import { changeTables } from './change-table.js';
 
 /** A stored snapshot. */
 export interface Tick {
