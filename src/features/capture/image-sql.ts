@@ -57,6 +57,11 @@ export function imageRow(model: ModelClass, image: SqlFragment): SqlFragment {
  */
 export function imageCondition(info: ModelInfo, where: Predicate | null, image: SqlFragment): SqlFragment {
   if (where === null) return sql`(${image} IS NOT NULL)`;
+  return sql`EXISTS (SELECT 1 FROM ${imageRow(info.model, image)} AS ${raw(identifier(info.name))} WHERE ${imageTest(info, where, image)})`;
+}
+
+/** The same for the row of an image that FROM has by the name of the model. */
+export function imageTest(info: ModelInfo, where: Predicate, image: SqlFragment): SqlFragment {
   const own = columnsOf(info, info.name);
   const columns = new Set(writtenTexts(where).flatMap((text) => columnsIn(info, text)));
   const column: ColumnSql = (name, on) => {
@@ -68,8 +73,7 @@ export function imageCondition(info: ModelInfo, where: Predicate | null, image: 
     const value = raw(`${identifier(info.name)}.${identifier(name)}`);
     return sql`(jsonb_typeof(${image} -> ${raw(quoteText(name))}) = 'null' OR ${value} IS DISTINCT FROM NULL)`;
   });
-  const all = joinSql([...known, sql`(${condition})`], ' AND ');
-  return sql`EXISTS (SELECT 1 FROM ${imageRow(info.model, image)} AS ${raw(identifier(info.name))} WHERE ${all})`;
+  return joinSql([...known, sql`(${condition})`], ' AND ');
 }
 
 /** The conditions of default scopes are texts. */

@@ -1,21 +1,15 @@
 /** Judges events: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { idTextOf } from '../../execute/sql/encode-parameter.js';
-import { columnsOf, compilePredicate } from '../../execute/sql/predicate-sql.js';
-import {
-  identifier,
-  joinSql,
-  quotedTable,
-  raw,
-  type SqlFragment,
-  sql,
-} from '../../execute/sql/sql-fragment.js';
+import { columnsOf } from '../../execute/sql/predicate-sql.js';
+import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import type { Slots } from '../../execute/sql/statement.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { AccessForm } from '../../operation/access.js';
 import { type RequestSettings, runWithSettings } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { sourceOf } from '../capture/change-table.js';
+import { imageRow, imageTest } from '../capture/image-sql.js';
 import type { Texts, Tick, Ticks } from '../capture/ticks.js';
 
 /** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
@@ -133,9 +127,11 @@ function compileJudgement(
   const { info, model } = plan;
   const column = columnsOf(info, info.name);
   const address = info.address.map(({ name }) => sql`${column(name)}::text`);
-  const condition = where ? sql` AND (${compilePredicate(where, column)})` : raw('');
-  const image = (name: 'old' | 'new') =>
-    sql`LEFT JOIN LATERAL (SELECT json_build_array(${joinSql(address, ', ')}) AS id FROM jsonb_populate_record(NULL::${raw(quotedTable(model))}, ${EVENT}.${raw(name)}) AS ${raw(identifier(info.name))} WHERE ${EVENT}.${raw(name)} IS NOT NULL${condition}) AS ${raw(identifier(`.${name}`))} ON true`;
+  const image = (name: 'old' | 'new') => {
+    const stored = sql`${EVENT}.${raw(name)}`;
+    const condition = where ? sql` AND ${imageTest(info, where, stored)}` : raw('');
+    return sql`LEFT JOIN LATERAL (SELECT json_build_array(${joinSql(address, ', ')}) AS id FROM ${imageRow(model, stored)} AS ${raw(identifier(info.name))} WHERE ${stored} IS NOT NULL${condition}) AS ${raw(identifier(`.${name}`))} ON true`;
+  };
   const version =
     plan.entityTag?.kind === 'version' ? info.attributes.get(plan.entityTag.attribute) : undefined;
   const counted = version ? sql`${EVENT}.new ->> ${version.column}` : raw('NULL');

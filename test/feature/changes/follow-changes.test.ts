@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
+import { buildApplication } from '../../../src/bootstrap.js';
 import { Crud, EVERYTHING, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -272,6 +273,48 @@ describe('a feed of changes', () => {
     const { headers, text } = await site.agent.head(`/towns/changes?after=${cursor}`).expect(200);
     expect([headers['content-type'], text]).to.deep.equal(['application/json; charset=utf-8', undefined]);
     await site.agent.post('/towns/changes').send({}).expect(405);
+  });
+
+  it('has no hole behind a cursor where nobody has followed for long, and maintenance removes what is old', async () => {
+    const place = await now('/towns/changes');
+    const { id } = await town({ country: 'OLD' });
+    const age = (interval: string) =>
+      other.query(
+        `UPDATE crud_changes SET at = at - interval '${interval}'; UPDATE crud_ticks SET at = at - interval '${interval}'`,
+      );
+    const maintain = () => buildApplication({ models: [Region, Town, Task] }).maintain();
+    await age('8 days');
+    await maintain();
+    expect(await since('/towns/changes', place)).to.deep.equal([`create ${id}`]);
+    await town({ country: 'NEW' });
+    await age('8 days');
+    expect((await ask(`/towns/changes?after=${place}`)).status).to.equal(410);
+    await maintain();
+    const { rows } = await other.query("SELECT FROM crud_changes WHERE new ->> 'country' = 'OLD'");
+    expect(rows).to.have.length(0);
+    expect((await ask(`/towns/changes?after=${place}`)).status).to.equal(410);
+  });
+
+  it('goes on behind images that no longer fit the table, and says nothing of what they lack', async () => {
+    const cursor = await now('/tasks/changes', { 'X-Tenant': '1' });
+    const add = async (values: string) =>
+      (await other.query(`INSERT INTO tasks ("tenantId", hidden) VALUES (${values}) RETURNING id`)).rows[0]
+        .id;
+    const [first, second, third, last] = [
+      await add('1, false'),
+      await add('1, false'),
+      await add('1, false'),
+      await add('1, false'),
+    ];
+    // As they were before the columns had their types, and before one of them was there.
+    const change = (image: string, id: number) =>
+      other.query(`UPDATE crud_changes SET new = ${image} WHERE source = 'tasks' AND row_id = $1`, [
+        String(id),
+      ]);
+    await change(`jsonb_set(new, '{tenantId}', '"one"')`, first);
+    await change(`jsonb_set(new, '{deletedAt}', '"never"')`, second);
+    await change(`new - 'deletedAt'`, third);
+    expect(await since('/tasks/changes', cursor, { 'X-Tenant': '1' })).to.deep.equal([`create ${last}`]);
   });
 
   it('cannot go on behind events that are gone, or behind a tick that is another one', async () => {
