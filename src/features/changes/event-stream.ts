@@ -41,6 +41,8 @@ export class EventStream implements Subscriber {
   /** Since when the client takes nothing; null where it does. */
   #blockedAt: number | null = null;
   #isReading = false;
+  /** When it reads again after a failure; milliseconds. */
+  #readsAt = 0;
   /** The last place that was written. */
   #told: Place | null = null;
 
@@ -76,7 +78,8 @@ export class EventStream implements Subscriber {
   }
 
   get isBusy(): boolean {
-    return this.#isReading || this.#blockedAt !== null || this.#response.destroyed;
+    const isWaiting = this.#isReading || performance.now() < this.#readsAt;
+    return isWaiting || this.#blockedAt !== null || this.#response.destroyed;
   }
 
   take(batch: Batch, shared: Map<string, string>): void {
@@ -95,8 +98,10 @@ export class EventStream implements Subscriber {
     if (this.isBusy) return;
     this.#isReading = true;
     this.#readAll()
-      // The next turn tries again.
-      .catch((error: unknown) => logFailure(this.#response.req, 503, error))
+      .catch((error: unknown) => {
+        this.#readsAt = performance.now() + retryTime();
+        logFailure(this.#response.req, 503, error);
+      })
       .finally(() => {
         this.#isReading = false;
       });

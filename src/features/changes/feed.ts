@@ -17,6 +17,9 @@ import type { TickSignal } from './tick-signal.js';
 /** Conditions that differ, at once. Each is a statement for a tick that has events of its resource. */
 const MOST_CONDITIONS = 100;
 
+/** Milliseconds between two turns at most, however seldom the database is polled. */
+const TURN = 1_000;
+
 /** Ticks that a page of somebody far behind spans. Fewer are tried where too much has changed in them. */
 const SPANS = [Number.POSITIVE_INFINITY, 64, 8, 1];
 
@@ -51,7 +54,7 @@ export interface Subscriber {
   take(batch: Batch, shared: Map<string, string>): void;
   /** Called when it has missed some. */
   catchUp(): void;
-  /** Called with each turn of the loop. @param now milliseconds */
+  /** Called with each turn of the loop, also while the database does not answer. @param now milliseconds */
   turn(now: number): void;
   /** Ends it: its place is there no more. */
   expire(): void;
@@ -84,7 +87,8 @@ export class Feed {
   /** The tick whose events all subscribers have got that are not busy. */
   #delivered: Tick | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #isTurning = false;
+  #isPolling = false;
+  #polledAt = Number.NEGATIVE_INFINITY;
   #hasFailed = false;
   /** The end of the last statement: there is one at a time. */
   #reading: Promise<unknown> = Promise.resolve();
@@ -178,22 +182,18 @@ export class Feed {
     FEEDS.add(this);
     if (this.#timer) return;
     this.#delivered = null;
-    this.#options.signal?.listen(() => void this.#turn());
-    this.#wait();
+    const { tick, signal } = this.#options;
+    signal?.listen(() => void this.#poll());
+    this.#timer = runOutside(() => setInterval(() => this.#turn(), Math.min(tick, TURN)));
   }
 
   leave(subscriber: Subscriber): void {
     this.subscribers.delete(subscriber);
     if (this.subscribers.size > 0 || !this.#timer) return;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
     this.#timer = null;
     FEEDS.delete(this);
     this.#options.signal?.leave();
-  }
-
-  #wait(): void {
-    if (this.#timer) clearTimeout(this.#timer);
-    this.#timer = runOutside(() => setTimeout(() => void this.#turn(), this.#options.tick));
   }
 
   #check(): Promise<Tick> {
@@ -216,27 +216,35 @@ export class Feed {
     return latest;
   }
 
-  /** A turn of the loop. Never rejects. */
-  async #turn(): Promise<void> {
-    if (this.#isTurning) return;
-    this.#isTurning = true;
-    const { signal, logger } = this.#options;
+  #turn(): void {
     const now = performance.now();
     for (const subscriber of [...this.subscribers]) subscriber.turn(now);
+    const { tick } = this.#options;
+    // Half a turn early at most, because timers are not exact.
+    if (now - this.#polledAt >= tick - Math.min(tick, TURN) / 2) void this.#poll();
+  }
+
+  /** Never rejects. */
+  async #poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    const { signal, logger } = this.#options;
     try {
-      if (signal?.isLed !== true || signal.n > (this.#latest?.n ?? 0)) {
+      if (signal?.isLed === true && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
+      else {
         const latest = await this.#check();
         signal?.publish(latest.n);
         await this.#deliver(latest);
-      } else this.#ledAt = now;
+      }
+      this.#recall();
       this.#hasFailed = false;
     } catch (error) {
       // The readers keep their places, and the next turn goes on.
       if (!this.#hasFailed) logger.error('The feed of changes waits for the database', describeError(error));
       this.#hasFailed = true;
     }
-    this.#isTurning = false;
-    if (this.#timer) this.#wait();
+    this.#isPolling = false;
+    this.#polledAt = performance.now();
   }
 
   /** Hands on what has happened since the last delivery. */
@@ -252,7 +260,7 @@ export class Feed {
         if (isBusy || !isBehind(place, from)) continue;
         const { key, conditions } = audience;
         const missing = conditions.some((each) => !judged.has(each.key));
-        // One that came meanwhile.
+        // One that came meanwhile, or whose condition has failed: it catches up by itself.
         if (missing) continue;
         const batch = batches.get(key) ?? {
           events: merge(conditions.map((each) => judged.get(each.key) as Judged)),
@@ -264,8 +272,21 @@ export class Feed {
       }
     }
     this.#delivered = to;
-    for (const subscriber of [...this.subscribers])
-      if (!subscriber.isBusy && subscriber.place.to.n < to.n) subscriber.catchUp();
+  }
+
+  /** True where a tick has been delivered, and each one that a request has found. */
+  #isDelivered(n: number): boolean {
+    return this.#delivered !== null && Math.max(n, this.#latest?.n ?? 0) <= this.#delivered.n;
+  }
+
+  /** Has those catch up that have missed something: they were busy, or have failed in the middle of a window. */
+  #recall(): void {
+    const to = this.#delivered;
+    if (!to) return;
+    for (const subscriber of [...this.subscribers]) {
+      const { isBusy, place } = subscriber;
+      if (!isBusy && place.to.n <= to.n && !isBehind(place, to)) subscriber.catchUp();
+    }
   }
 
   /** Judges the events of a window for all subscribers, each condition once. */
@@ -282,10 +303,13 @@ export class Feed {
       const count = counts.get(source) ?? 0;
       for (const condition of own) {
         const found =
-          count === 0 || count > MOST
-            ? null
-            : await this.alone((ticks) => judge(condition, ticks, window, MOST + 1));
-        judged.set(condition.key, found ?? (count === 0 ? NONE : resetOf(condition)));
+          count === 0
+            ? NONE
+            : count > MOST
+              ? resetOf(condition)
+              : // The condition of one must not stop the feed of all.
+                await this.alone((ticks) => judge(condition, ticks, window, MOST + 1)).catch(() => null);
+        if (found) judged.set(condition.key, found);
       }
     }
     return judged;

@@ -66,7 +66,6 @@ interface Given {
 async function pageOf(request: Request, asked: AskedCondition, given: Given, query: Inputs): Promise<object> {
   const { feed, audience, codec, place } = await begin(request, [asked], given);
   const wait = request.method === 'HEAD' ? 0 : Number(query['changes.wait']) * 1_000;
-  if (wait > 0) feed.check(audience);
   const page = await readPage(feed, audience, place, {
     size: Number(query['changes.size']),
     wait,

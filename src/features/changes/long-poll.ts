@@ -35,13 +35,14 @@ export async function readPage(
   }
 }
 
-/** Waits. @returns null where the events are to be read, or the time is over */
+/** Waits. @throws RefusedRequestError 503 where too many do @returns null where the events are to be read, or the time is over */
 async function nextEvents(
   feed: Feed,
   audience: Audience,
   place: Place,
   { until, isOver }: { readonly until: number; isOver(): boolean },
 ): Promise<Batch | null> {
+  feed.check(audience);
   let waiter: Waiter | undefined;
   try {
     return await new Promise<Batch | null>((resolve) => {
