@@ -1,7 +1,9 @@
 /** Erasure of stored values, for code that erases what people want to have forgotten. */
 import type { Model, Transaction } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
+import type { HistoryOptions } from '../../declare/history-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { declaredOptions } from '../../describe/record.js';
 import { idOf, keyText } from '../../describe/row-key.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { storedText } from '../../execute/customization/hydrate-record.js';
@@ -38,8 +40,17 @@ export async function eraseRow(
   const key = record ? idOf(primaryKey, (name) => storedText(info, record, name)) : id;
   const row = isKnown ? rowIdOf(info, key) : null;
   if (row === null) throw noSuchRecord({ name: info.name, key: keyText(address) });
-  const columns = attributes?.map((name) => attributeOf(info, name).column) ?? null;
-  return call(model, ERASE, [sourceOf({ model }), row, columns && arrayLiteral(columns)], place);
+  const columns = attributes?.flatMap((name) => [
+    attributeOf(info, name).column,
+    ...earlierColumns(model, name),
+  ]);
+  return call(model, ERASE, [sourceOf({ model }), row, columns ? arrayLiteral(columns) : null], place);
+}
+
+/** The columns that an attribute had before, by `history.renamed`. */
+function earlierColumns(model: ModelClass, attribute: string): readonly string[] {
+  const { renamed = {} } = Object(declaredOptions(model)?.history) as HistoryOptions;
+  return Object.keys(renamed).filter((column) => renamed[column] === attribute);
 }
 
 /** Puts another actor in the place of one, in all changes beside the table of a model. @returns the number of changes */

@@ -20,7 +20,7 @@ class Patient extends NumberedRow {
   @Column({ type: DataType.INTEGER, field: 'room no' }) declare room: number | null;
 }
 
-@Crud({ id: 'slug', history: true })
+@Crud({ id: 'slug', history: { renamed: { remark: 'note' } } })
 @Table({ tableName: 'wards', timestamps: false })
 class Ward extends KeyedRow {
   @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare slug: string;
@@ -113,6 +113,13 @@ except({ session: REASON, records: REASON }).describe('the erasure of a history'
     expect(JSON.stringify(await stored('wards'))).to.not.include('secret');
     const error = await caughtError(() => wards.eraseHistory('west'));
     expect(error).to.be.instanceOf(NotFoundError);
+  });
+
+  it('removes the values of a column that had another name', async () => {
+    await sql(`INSERT INTO wards (id, slug, note) VALUES (7, 'east', 'x')`);
+    await sql(`UPDATE crud_changes SET new = new - 'note' || '{"remark": "secret"}' WHERE source = 'wards'`);
+    await new Repository(Ward).addressedBy('slug').eraseHistory('east', ['note']);
+    expect(JSON.stringify(await stored('wards'))).to.not.include('secret');
   });
 
   it('refuses an attribute that is none', async () => {
