@@ -47,7 +47,7 @@ export async function inReadScope<M extends Model, T>(
   scope: QueryContext['scope'],
   read: (scope: QueryContext['scope']) => Promise<T>,
 ): Promise<T> {
-  if (scope.transaction || currentSettings() === null) return read(scope);
+  if (scope.transaction || !currentSettings()?.key) return read(scope);
   return inTransaction(model.sequelize as Sequelize, 'get', (transaction) => read({ transaction }));
 }
 

@@ -46,6 +46,6 @@ export async function selectValues(
     return found.map((row) => Object.values(row));
   };
   const transaction = within ?? (await currentSession(sequelize)?.transactionFor('select')) ?? null;
-  if (transaction || currentSettings() === null) return read(transaction);
+  if (transaction || !currentSettings()?.key) return read(transaction);
   return inTransaction(sequelize, 'get', read);
 }

@@ -69,7 +69,7 @@ export class EngineSequelize extends Sequelize {
     refuseLate(joined, sql);
     await opened(joined.transaction);
     refuseDoubtful(joined.transaction);
-    const settings = this.#isAlone(joined) ? currentSettings() : null;
+    const settings = this.#isAlone(joined) ? this.#settingsFor(sql, joined) : null;
     const queryIn = (own: QueryOptions) => super.query(sql, own) as Promise<never>;
     const run = () => (settings ? this.#queryWithSettings(joined, queryIn) : queryIn(joined));
     if (!this.#isSingleRead(sql, joined)) return run();
@@ -119,6 +119,15 @@ export class EngineSequelize extends Sequelize {
     const transaction = await super.transaction(options);
     await prepare(transaction);
     return transaction;
+  }
+
+  /** Settings that say only who writes are nothing to a read. */
+  #settingsFor(
+    sql: SqlText,
+    options: QueryOptions & { readonly useMaster?: boolean },
+  ): RequestSettings | null {
+    const settings = currentSettings();
+    return settings?.key === '' && !options.useMaster && this.#isSingleRead(sql, options) ? null : settings;
   }
 
   /** In a transaction of its own, which has the settings of the request. */

@@ -7,6 +7,7 @@ import { AfterUpdate, BelongsTo, Column, DataType, ForeignKey, Table } from 'seq
 import { Crud, type CrudContext, crudController, unitOfWork } from '../../../src/index.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
+import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const ALL = [
@@ -83,6 +84,17 @@ class FleetController {
   }
 }
 
+@JsonController('/docks')
+class DockController {
+  @Post()
+  async count(): Promise<object> {
+    const ports = await Port.findAll();
+    return { count: ports.length };
+  }
+}
+
+const log = new SqlLog();
+
 interface Change {
   readonly source: string;
   readonly row_id: string;
@@ -96,11 +108,11 @@ describe('the writer of a change', () => {
     models: [Ship, Port, Berth, Crew, Mate],
     bootstrap: {
       models: [Ship, Port, Berth, Crew, Mate],
-      controllers: [CrewController, FleetController],
+      controllers: [CrewController, FleetController, DockController],
       history: { actor: async (request: Request) => request.get('user') },
       idempotency: { principal: () => 'all' },
     },
-    engine: { groupCommit: true },
+    engine: { groupCommit: true, logging: log.record },
     minPool: 2,
   }));
 
@@ -196,6 +208,12 @@ describe('the writer of a change', () => {
     await expectChanges('Crew.update', 'u 2', 'i 3');
     await send('post', '/fleets', { name: 'f' }).expect(200);
     await expectChanges('FleetController.build', 'i 1', 'u 1', 'u 1');
+  });
+
+  it('costs a read of code of the user nothing', async () => {
+    const { statements } = await log.during(() => send('post', '/docks').expect(200));
+    expect(statements).to.have.length(1);
+    expect(statements[0]).to.match(/^SELECT /);
   });
 
   it('has the key of a write that is sent again, and one change', async () => {
