@@ -45,10 +45,9 @@ export function captureSettings(
     const { gate } = (plan && gates.find(({ stored }) => isOfTable(stored, plan))) ?? {};
     const isWritten = gate || isAmbient || (verb !== 'post' && plan !== null && parents.has(sourceOf(plan)));
     if (verb === 'get' || !isWritten) return null;
-    // A method of the user's may only read.
-    const isGated = gate && verb !== null;
     return (request: WritingRequest) =>
-      then(isGated ? gate.pass() : undefined, () =>
+      // A method of the user's may only read.
+      then(verb !== null || request.method !== 'GET' ? gate?.pass() : undefined, () =>
         then(actor ? guarded(actor, request) : null, (answer) => {
           const key = keyOf(request);
           const context: ChangeContext = {

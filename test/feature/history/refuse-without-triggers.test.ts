@@ -1,7 +1,8 @@
 /** Writes whose changes would not be stored are refused: a history with holes is worse than a pause. */
 import { expect } from 'chai';
+import { Get, Post } from 'routing-controllers';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
+import { Crud, crudController } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { startTestApp } from '../../support/test-app.js';
@@ -19,6 +20,18 @@ class Watch extends NamedRow {}
 @Table({ tableName: 'dials', timestamps: false })
 class Dial extends NamedRow {
   @Column(DataType.INTEGER) declare clockId: number | null;
+}
+
+class ClockController extends crudController(Clock) {
+  @Get('/own')
+  show(): string {
+    return 'time';
+  }
+
+  @Post('/own')
+  async build(): Promise<Clock> {
+    return Clock.create({ name: 'own' });
+  }
 }
 
 const TRIGGER = 'crud_capture_update';
@@ -45,13 +58,18 @@ describe('a table without its triggers', () => {
     it(`takes no writes while one is ${name}`, async () => {
       const logger = new CapturedLog();
       const models = [Clock, Watch, Dial];
-      await using site = await startTestApp({ models, bootstrap: { models, logger } });
+      await using site = await startTestApp({
+        models,
+        bootstrap: { models, logger, controllers: [ClockController] },
+      });
       const { sequelize } = site.engine;
       const post = (path: string) => site.agent.post(path).send({ name: 'a' });
       await sequelize.query(away);
       for (let attempt = 0; attempt < 2; attempt += 1) await post('/clocks').expect(503);
       await site.agent.get('/clocks').expect(200);
       await post('/watches').expect(503);
+      await post('/clocks/own').expect(503);
+      await site.agent.get('/clocks/own').expect(200);
       await post('/dials').expect(201);
       const lines = logger.lines.filter(({ message }) => message.includes('Clock'));
       expect(lines.map(({ level }) => level)).to.deep.equal(['error']);
