@@ -147,7 +147,12 @@ export class EventStream implements Subscriber {
   #textOf({ events, place, within }: Batch): string {
     const last = events.length - 1;
     return events
-      .map((each, index) => this.#eventText(each, index === last ? place : { ...within, after: each.place }))
+      .map((each, index) => {
+        // Resources of one table have an event each at one place: behind the first one comes the second one.
+        const isShared = each.place > 0n && each.place === events[index + 1]?.place;
+        const after = isShared ? each.place - 1n : each.place;
+        return this.#eventText(each, index === last ? place : { ...within, after });
+      })
       .join('');
   }
 

@@ -157,7 +157,10 @@ export class Feed {
     const all = merge(judged.filter(({ isReset }) => !isReset)).filter(
       ({ place }) => end === null || place <= end,
     );
-    const some = all.slice(0, size);
+    let count = Math.min(size, all.length);
+    // Resources of one table have an event each at one place, and the next page is behind it.
+    while (count > 1 && all[count - 1]?.place === all[count]?.place) count -= 1;
+    const some = all.slice(0, count);
     const last = some.length < all.length ? (some.at(-1)?.place ?? null) : end;
     const place = last === null ? behind(window.to) : { ...window, after: last };
     const resets = window.after === 0n ? judged.filter(({ isReset }) => isReset) : [];

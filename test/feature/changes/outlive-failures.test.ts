@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { startDraining } from '../../../src/express/server/express-server.js';
-import { Crud } from '../../../src/index.js';
+import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
@@ -28,17 +28,27 @@ class Order extends NumberedRow {
   @BelongsTo(() => Shop) declare shop?: Shop;
 }
 
+/** A resource of the same table. */
+function alsoOrders(prefix: string): ModelClass {
+  @Crud({ changes: true, prefix })
+  @Table({ tableName: 'orders', timestamps: false, modelName: `Order${prefix.slice(1)}` })
+  class AlsoOrder extends NumberedRow {
+    @Column(DataType.INTEGER) declare shopId: number;
+  }
+  return AlsoOrder;
+}
+
 describe('streams of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
-    models: [Shop, Order],
+    models: [Shop, Order, alsoOrders('/second'), alsoOrders('/third')],
     database: { url: database.url },
-    bootstrap: { changes: { tick: 100, maxStreams: 10, heartbeat: 1 }, indexAdvice: false },
+    bootstrap: { changes: { path: '/changes', tick: 100, maxStreams: 10, heartbeat: 1 }, indexAdvice: false },
   }));
   const other = forSuite(() => connectTo(database.url));
   const streams: IncomingMessage[] = [];
-  const open = async (query: string, headers = {}): Promise<OpenStream> => {
-    const response = await requestStream(`${site.server.url}/orders/changes?${query}`, headers);
+  const open = async (query: string, headers = {}, path = '/orders/changes'): Promise<OpenStream> => {
+    const response = await requestStream(`${site.server.url}${path}?${query}`, headers);
     streams.push(response);
     expect(response.statusCode).to.equal(200);
     return new OpenStream(response).until(({ ids }) => ids.length > 0);
@@ -66,6 +76,22 @@ describe('streams of changes', () => {
       .get(`/orders/changes?q=shop.name==a&after=${one.ids[0]}`)
       .set('X-Tenant', '2');
     expect(body.errors?.[0].code).to.equal('changes.expired');
+  });
+
+  it('of several resources of one table have the event of each, in pages and behind each place', async () => {
+    const query = 'resources=orders,second,third';
+    const stream = await open(query, {}, '/changes');
+    // More than a page.
+    await other.query('INSERT INTO orders ("shopId") SELECT 1 FROM generate_series(1, 300)');
+    await stream.until(({ events }) => events.length === 900);
+    const told = ({ events }: OpenStream) => events.map(({ resource, id }) => `${resource} ${id}`);
+    const all = told(stream);
+    expect(new Set(all).size).to.equal(900);
+    for (const index of [0, 1, 2, 250]) {
+      const again = await open(`${query}&after=${stream.ids[index + 1]}`, {}, '/changes');
+      const rest = all.slice(index + 1);
+      await again.until((each) => rest.every((event) => told(each).includes(event)));
+    }
   });
 
   it('go on while the condition of one fails, which reads again what it has missed', async () => {
