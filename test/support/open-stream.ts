@@ -12,29 +12,32 @@ export async function requestStream(url: string, headers = {}, method = 'GET'): 
   return response;
 }
 
-/** A stream that is read. */
+/** A stream that is read, each line once: tests have a thousand of them, and some of a hundred thousand events. */
 export class OpenStream {
   text = '';
   isEnded = false;
+  readonly events: { resource: string; op: string; id?: string }[] = [];
+  readonly ids: string[] = [];
+  #line = '';
 
   constructor(readonly response: IncomingMessage) {
     response.setEncoding('utf8');
     response.resume();
-    response.on('data', (text: string) => {
-      this.text += text;
-    });
+    response.on('data', (text: string) => this.#read(text));
     response.on('close', () => {
       this.isEnded = true;
     });
     response.on('error', () => {});
   }
 
-  get events(): { resource: string; op: string; id?: string }[] {
-    return [...this.text.matchAll(/^data: (.*)\n/gm)].map(([, data = '']) => JSON.parse(data));
-  }
-
-  get ids(): string[] {
-    return [...this.text.matchAll(/^id: (.*)\n/gm)].map(([, id = '']) => id);
+  #read(text: string): void {
+    this.text += text;
+    const lines = `${this.#line}${text}`.split('\n');
+    this.#line = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.startsWith('id: ')) this.ids.push(line.slice('id: '.length));
+      else if (line.startsWith('data: ')) this.events.push(JSON.parse(line.slice('data: '.length)));
+    }
   }
 
   async until(test: (stream: OpenStream) => boolean, milliseconds = 5_000): Promise<this> {

@@ -26,6 +26,8 @@ function memoryInUse(): number {
 }
 
 const STREAMS = wholeOr(200, 1_000);
+/** Milliseconds: both sides of all streams are in one process, on a machine that may be busy. */
+const PATIENCE = 20_000;
 
 @Crud({ changes: true, scope: { room: ({ headers }) => Number(headers['x-room'] ?? 1) } })
 @Table({ tableName: 'parcels', timestamps: false })
@@ -79,7 +81,7 @@ describe('many streams of changes', () => {
     expect(after).to.deep.equal(before);
     const counting = statementsIn(1_000);
     await other.query('INSERT INTO parcels (room) VALUES (1), (2), (1)');
-    await Promise.all(opened.map((each) => each.until(({ events }) => events.length > 0)));
+    await Promise.all(opened.map((each) => each.until(({ events }) => events.length > 0, PATIENCE)));
     expect(opened.every(({ events }) => events.length === 2)).to.equal(true);
     // All have the same condition, which is judged once.
     expect((await counting).length).to.be.at.most(14);
@@ -100,7 +102,7 @@ describe('many streams of changes', () => {
     const refused = await request({ 'X-Room': '100' });
     expect(refused.statusCode).to.equal(503);
     await other.query('INSERT INTO parcels (room) SELECT n FROM generate_series(0, 99) AS n');
-    await Promise.all(opened.map((each) => each.until(({ events }) => events.length > 0)));
+    await Promise.all(opened.map((each) => each.until(({ events }) => events.length > 0, PATIENCE)));
     expect(opened.every(({ events }) => events.length === 1)).to.equal(true);
     expect(new Set(opened.map(({ events: [event] }) => event?.id)).size).to.equal(100);
   }).timeout(30_000);
