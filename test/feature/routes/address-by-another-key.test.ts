@@ -217,6 +217,7 @@ except(OF_MANY).describe('a record that another key addresses', () => {
       '/0/slug isDefined',
       '/0/id unknownProperty',
       '/1/slug id',
+      '/2/slug repeated',
       '/3/slug repeated',
     ]);
     const created = await agent.post('/articles').send([{ slug: 'n1' }, { slug: 'n2' }]);
