@@ -1,5 +1,6 @@
 /** The command `export`: all records of a resource -> a file that is there when it is whole, or standard output. */
-import { createWriteStream, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -87,7 +88,9 @@ async function writeWhole(
   const remove = () => rmSync(part, { force: true });
   process.once('exit', remove);
   try {
-    await pass(answer, counter, createWriteStream(part, { mode, flush: true }));
+    // A stream that opens the file itself may do so after an answer was cut.
+    const file = await open(part, 'w', mode);
+    await pass(answer, counter, file.createWriteStream({ flush: true }));
     renameSync(part, path);
   } finally {
     remove();
