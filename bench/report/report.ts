@@ -112,11 +112,12 @@ function besides(run: Run): string[] {
   }));
   const pairTable = (figure: Figure): string =>
     ratioTable({ ...run, workloads: pairs }, (summary, contender, name) => {
-      const { records = 1, beside = '' } = compared.find((each) => each.name === name) ?? {};
+      const recordsOf = (own: string) => run.workloads.find((each) => each.name === own)?.records ?? 1;
+      const { beside = '' } = compared.find((each) => each.name === name) ?? {};
       // A figure of time is the better the smaller it is.
       const [one, other] = figure === 'rate' ? [name, beside] : [beside, name];
       const ratio = summary.ratioOfWorkloads(contender, one, other, figure);
-      return ratio && ratio * records;
+      return ratio && (ratio * recordsOf(name)) / recordsOf(beside);
     });
   return [
     '## Records per second, as a ratio to another workload',
