@@ -15,7 +15,10 @@ const MAX_PAGE = 2_147_483_647;
 export const paging: FeatureFactory = (context) => {
   const { pagination, pageSize } = context.plan;
   const isOffset = pagination === 'offset';
-  const page = integer('page', 'The number of the page. One past the end has no items.', 1, MAX_PAGE);
+  const page = integerInput('page', 'The number of the page. One past the end has no items.', 1, [
+    1,
+    MAX_PAGE,
+  ]);
   const size = sizeInput(pageSize);
   const decode: DecodePlace<Keyset> = (text, { inputs: { sort = [] }, digest }, name) =>
     context.cursors.decode(text, { plan: context.plan, sort, digest: digest() }, name);
@@ -60,20 +63,26 @@ export function readInteger<A>(
   return absent;
 }
 
-function integer(name: string, description: string, absent: number, maximum: number): Input {
+/** An integer of a range. */
+export function integerInput(
+  name: string,
+  description: string,
+  absent: number,
+  [minimum, maximum]: readonly [number, number],
+): Input {
   return {
     in: 'query',
     name,
     endpoints: ['list'],
     absent,
-    read: (text, { issues }) => readInteger(name, text, [1, maximum], absent, issues),
-    describe: () => ({ description, schema: { type: 'integer', minimum: 1, maximum, default: absent } }),
+    read: (text, { issues }) => readInteger(name, text, [minimum, maximum], absent, issues),
+    describe: () => ({ description, schema: { type: 'integer', minimum, maximum, default: absent } }),
   };
 }
 
 /** The number of items of a page. */
 export function sizeInput({ default: usual, max }: PageSize): Input {
-  return integer('size', 'How many items a page has.', usual, max);
+  return integerInput('size', 'How many items a page has.', usual, [1, max]);
 }
 
 /** Decodes the cursor of a parameter. */

@@ -13,7 +13,7 @@ import { quote } from '../../request/query/query-string.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 import { chosenNames } from '../chosen-names.js';
-import { readInteger } from '../paging.js';
+import { integerInput, readInteger } from '../paging.js';
 import {
   type AggregateOperation,
   COUNT,
@@ -138,13 +138,7 @@ export function aggregateInputs(plan: AggregatePlan, resource: ResourcePlan): re
           MAX_ORDER,
         ),
     }),
-    input('size', size.default, {
-      read: (text, { issues }) => readInteger('size', text, [1, size.max], size.default, issues),
-      describe: () => ({
-        description: 'Groups of a page.',
-        schema: { type: 'integer', minimum: 1, maximum: size.max, default: size.default },
-      }),
-    }),
+    { ...integerInput('size', 'Groups of a page.', size.default, [1, size.max]), member: memberOf('size') },
     input('page', 1, {
       turn: 1,
       read(text, { inputs, issues }) {

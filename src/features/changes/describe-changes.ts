@@ -9,8 +9,8 @@ import {
 import { type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
-import { changesInputs } from './changes-inputs.js';
 import type { FeedSettings } from './feed-options.js';
+import { changesInputs } from './handle-changes.js';
 
 /** Texts of the route. */
 export const WORDS: RouteWords = {

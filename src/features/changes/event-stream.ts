@@ -3,6 +3,7 @@ import type { Response } from 'express';
 import { isDraining } from '../../express/server/express-server.js';
 import { logFailure } from '../../respond/send-problem.js';
 import type { Audience, Batch, Feed, Subscriber } from './feed.js';
+import type { FeedSettings } from './feed-options.js';
 import type { PlacedEvent } from './judge.js';
 import type { Place, PlaceCodec } from './place.js';
 
@@ -22,20 +23,8 @@ export const STREAM_HEADERS = Object.freeze({
   'X-Accel-Buffering': 'no',
 });
 
-/** Times of streams, in milliseconds. */
-export interface StreamTimes {
-  readonly heartbeat: number;
-  readonly maxAge: number;
-}
-
 /** A stream that is open. */
 export class EventStream implements Subscriber {
-  readonly audience: Audience;
-  place: Place;
-  readonly #feed: Feed;
-  readonly #codec: PlaceCodec;
-  readonly #response: Response;
-  readonly #times: StreamTimes;
   readonly #begunAt = performance.now();
   #writtenAt = this.#begunAt;
   /** Since when the client takes nothing; null where it does. */
@@ -47,39 +36,32 @@ export class EventStream implements Subscriber {
   #told: Place | null = null;
 
   constructor(
-    feed: Feed,
-    audience: Audience,
-    place: Place,
-    codec: PlaceCodec,
-    response: Response,
-    times: StreamTimes,
-  ) {
-    this.audience = audience;
-    this.place = place;
-    this.#feed = feed;
-    this.#codec = codec;
-    this.#response = response;
-    this.#times = times;
-  }
+    private readonly feed: Feed,
+    readonly audience: Audience,
+    public place: Place,
+    private readonly codec: PlaceCodec,
+    private readonly response: Response,
+    private readonly times: Pick<FeedSettings, 'heartbeat' | 'maxAge'>,
+  ) {}
 
   /** Sends the headers and the first place, and waits for events. */
   open(): void {
-    const response = this.#response;
+    const response = this.response;
     response.writeHead(200, STREAM_HEADERS);
     response.on('drain', () => {
       this.#blockedAt = null;
       this.catchUp();
     });
-    response.on('close', () => this.#feed.leave(this));
+    response.on('close', () => this.feed.leave(this));
     if (response.destroyed) return;
-    this.#feed.join(this);
+    this.feed.join(this);
     this.#write(`retry: ${retryTime()}\n${this.#position()}`);
     this.catchUp();
   }
 
   get isBusy(): boolean {
     const isWaiting = this.#isReading || performance.now() < this.#readsAt;
-    return isWaiting || this.#blockedAt !== null || this.#response.destroyed;
+    return isWaiting || this.#blockedAt !== null || this.response.destroyed;
   }
 
   take(batch: Batch, shared: Map<string, string>): void {
@@ -100,7 +82,7 @@ export class EventStream implements Subscriber {
     this.#readAll()
       .catch((error: unknown) => {
         this.#readsAt = performance.now() + retryTime();
-        logFailure(this.#response.req, 503, error);
+        logFailure(this.response.req, 503, error);
       })
       .finally(() => {
         this.#isReading = false;
@@ -108,10 +90,10 @@ export class EventStream implements Subscriber {
   }
 
   turn(now: number): void {
-    const { heartbeat, maxAge } = this.#times;
-    const response = this.#response;
+    const { heartbeat, maxAge } = this.times;
+    const response = this.response;
     if (this.#blockedAt !== null && now - this.#blockedAt > PATIENCE) {
-      this.#feed.leave(this);
+      this.feed.leave(this);
       response.destroy();
     } else if (now - this.#begunAt > maxAge || isDraining(response.req.app)) this.#end();
     else if (this.#blockedAt === null && now - this.#writtenAt >= heartbeat)
@@ -124,14 +106,14 @@ export class EventStream implements Subscriber {
 
   /** The client comes back with its place. */
   #end(): void {
-    this.#feed.leave(this);
-    this.#response.end(`retry: ${retryTime()}\n\n`);
+    this.feed.leave(this);
+    this.response.end(`retry: ${retryTime()}\n\n`);
   }
 
   async #readAll(): Promise<void> {
     for (;;) {
-      const page = await this.#feed.read(this.audience, this.place, PAGE);
-      if (this.#response.destroyed || this.#response.writableEnded) return;
+      const page = await this.feed.read(this.audience, this.place, PAGE);
+      if (this.response.destroyed || this.response.writableEnded) return;
       this.#take(page, this.#textOf(page));
       if (page.isLast || this.#blockedAt !== null) return;
     }
@@ -157,18 +139,18 @@ export class EventStream implements Subscriber {
   }
 
   #eventText({ resource, event }: PlacedEvent, place: Place): string {
-    return `id: ${this.#codec.encode(place)}\nevent: change\ndata: ${JSON.stringify({ resource, ...event })}\n\n`;
+    return `id: ${this.codec.encode(place)}\nevent: change\ndata: ${JSON.stringify({ resource, ...event })}\n\n`;
   }
 
   /** Without data: the client keeps it for its return, and dispatches nothing. */
   #position(): string {
     this.#told = this.place;
-    return `id: ${this.#codec.encode(this.place)}\n\n`;
+    return `id: ${this.codec.encode(this.place)}\n\n`;
   }
 
   #write(text: string): void {
     this.#writtenAt = performance.now();
-    const response = this.#response as Response & { flush?: () => void };
+    const response = this.response as Response & { flush?: () => void };
     if (!response.write(text)) this.#blockedAt = this.#writtenAt;
     // Where a middleware keeps it back to compress it.
     response.flush?.();

@@ -7,7 +7,8 @@ import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { runOutside } from '../../postgres/index.js';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
-import { groupBy } from '../../util/memo.js';
+import { groupBy, keptIn } from '../../util/memo.js';
+import { oneAtATime } from '../../util/promises.js';
 import { sourceOf } from '../capture/change-table.js';
 import type { Tick, Ticks } from '../capture/ticks.js';
 import { type Condition, feedName, type Judged, judge, MOST, type PlacedEvent } from './judge.js';
@@ -76,27 +77,26 @@ interface FeedOptions {
 /** The feed of the resources whose events are in one table. */
 export class Feed {
   readonly subscribers = new Set<Subscriber>();
-  readonly #ticks: Ticks;
-  readonly #options: FeedOptions;
   #latest: Tick | null = null;
   /** When the loop, or a request, has last found that nothing is missing; milliseconds. */
   #checkedAt = Number.NEGATIVE_INFINITY;
   /** When another process was last known to do so. */
   #ledAt = Number.NEGATIVE_INFINITY;
-  #checking: Promise<Tick> | null = null;
   /** The tick whose events all subscribers have got that are not busy. */
   #delivered: Tick | null = null;
   #timer: NodeJS.Timeout | null = null;
-  #isPolling = false;
   #polledAt = Number.NEGATIVE_INFINITY;
   #hasFailed = false;
   /** The end of the last statement: there is one at a time. */
   #reading: Promise<unknown> = Promise.resolve();
+  readonly #check = oneAtATime(() => this.#beat());
+  /** Never rejects. */
+  readonly #poll = oneAtATime(() => this.#findAndDeliver());
 
-  constructor(ticks: Ticks, options: FeedOptions) {
-    this.#ticks = ticks;
-    this.#options = options;
-  }
+  constructor(
+    private readonly ticks: Ticks,
+    private readonly options: FeedOptions,
+  ) {}
 
   /** Milliseconds since the last moment whose events are known. */
   get lag(): number {
@@ -105,19 +105,19 @@ export class Feed {
 
   /** A tick that has seen all that had committed a moment ago: as long ago as the option `tick` says, at most. */
   async now(): Promise<Tick> {
-    const { tick } = this.#options;
+    const { tick } = this.options;
     return this.#latest && performance.now() - this.#checkedAt < tick ? this.#latest : this.#check();
   }
 
   /** The place before all events that are there. */
   async start(): Promise<Place> {
     const latest = await this.now();
-    return behind((await this.#ticks.oldest()) ?? latest);
+    return behind((await this.ticks.oldest()) ?? latest);
   }
 
   /** Runs statements when those before have ended, so that a feed never has more than one connection. */
   alone<T>(work: (ticks: Ticks) => Promise<T>): Promise<T> {
-    const run = () => runOutside(() => work(this.#ticks));
+    const run = () => runOutside(() => work(this.ticks));
     const result = this.#reading.then(run, run);
     this.#reading = result;
     result.catch(() => {});
@@ -127,17 +127,25 @@ export class Feed {
   /** Reads the events behind a place. */
   async read({ conditions }: Audience, place: Place, size: number): Promise<FeedPage> {
     const latest = await this.now();
-    if (place.from.n !== place.to.n) return this.#readWindow(conditions, place, size, latest);
+    const readWindow = (window: Place, crowded: ReadonlySet<string>) =>
+      this.#readWindow(conditions, window, size, latest, crowded);
+    if (place.from.n !== place.to.n) return readWindow(place, await this.#crowdedIn(place, conditions));
     if (place.to.n >= latest.n) return { events: [], place, within: place, isLast: true };
     for (const span of SPANS) {
       const far = span === Number.POSITIVE_INFINITY || latest.n - place.to.n <= span;
       const to = far ? latest : await this.alone((ticks) => ticks.behind(place.to, span));
       const window = { from: place.to, to: to ?? latest, after: 0n };
       // Before anything is judged, which takes longer.
-      const isTooMuch = span > 1 && (await this.alone((ticks) => changesTooMuch(ticks, window, conditions)));
-      if (!isTooMuch) return this.#readWindow(conditions, window, size, latest);
+      const crowded = await this.#crowdedIn(window, conditions);
+      if (span === 1 || crowded.size === 0) return readWindow(window, crowded);
     }
     throw new Error('A tick has no end.');
+  }
+
+  /** Sources of which more rows have changed in a window than are told of one by one. A later page of it has told of them. */
+  async #crowdedIn(window: Place, conditions: readonly Condition[]): Promise<ReadonlySet<string>> {
+    if (window.after > 0n) return new Set();
+    return this.alone((ticks) => crowdedSources(ticks, window, conditions));
   }
 
   async #readWindow(
@@ -145,37 +153,37 @@ export class Feed {
     window: Place,
     size: number,
     latest: Tick,
+    crowded: ReadonlySet<string>,
   ): Promise<FeedPage> {
     const looked = Math.max(size, 100);
     const judged: Judged[] = [];
-    for (const condition of conditions) {
-      const found = await this.alone((ticks) => judge(condition, ticks, window, looked));
-      judged.push(found.isReset ? resetOf(condition) : found);
-    }
+    const resets: PlacedEvent[] = [];
+    for (const condition of conditions)
+      if (crowded.has(sourceOf(condition.resource.plan))) resets.push(resetOf(condition));
+      else judged.push(await this.alone((ticks) => judge(condition, ticks, window, looked)));
     const ends = judged.flatMap(({ last }) => last ?? []);
     const end = ends.length === 0 ? null : ends.reduce((first, each) => (each < first ? each : first));
-    const all = merge(judged.filter(({ isReset }) => !isReset)).filter(
-      ({ place }) => end === null || place <= end,
-    );
+    const all = merge(judged).filter(({ place }) => end === null || place <= end);
     let count = Math.min(size, all.length);
     // Resources of one table have an event each at one place, and the next page is behind it.
     while (count > 1 && all[count - 1]?.place === all[count]?.place) count -= 1;
     const some = all.slice(0, count);
     const last = some.length < all.length ? (some.at(-1)?.place ?? null) : end;
     const place = last === null ? behind(window.to) : { ...window, after: last };
-    const resets = window.after === 0n ? judged.filter(({ isReset }) => isReset) : [];
-    const events = [...resets.flatMap((each) => each.events), ...some];
-    return { events, place, within: window, isLast: last === null && window.to.n >= latest.n };
+    return {
+      events: [...resets, ...some],
+      place,
+      within: window,
+      isLast: last === null && window.to.n >= latest.n,
+    };
   }
 
   /** @throws RefusedRequestError 503 where there are too many */
   check({ conditions }: Audience): void {
-    const { maxStreams } = this.#options;
+    const { maxStreams } = this.options;
     if (this.subscribers.size >= maxStreams) throw busy('Too many streams are open.');
-    const keys = new Set(
-      [...this.subscribers].flatMap(({ audience }) => audience.conditions.map(({ key }) => key)),
-    );
-    for (const { key } of conditions) keys.add(key);
+    const keys = this.#conditions();
+    for (const each of conditions) keys.set(each.key, each);
     if (keys.size > MOST_CONDITIONS) throw busy('Too many streams with other conditions are open.');
   }
 
@@ -185,7 +193,7 @@ export class Feed {
     FEEDS.add(this);
     if (this.#timer) return;
     this.#delivered = null;
-    const { tick, signal } = this.#options;
+    const { tick, signal } = this.options;
     signal?.listen(() => void this.#poll());
     this.#timer = runOutside(() => setInterval(() => this.#turn(), Math.min(tick, TURN)));
   }
@@ -196,14 +204,7 @@ export class Feed {
     clearInterval(this.#timer);
     this.#timer = null;
     FEEDS.delete(this);
-    this.#options.signal?.leave();
-  }
-
-  #check(): Promise<Tick> {
-    this.#checking ??= this.#beat().finally(() => {
-      this.#checking = null;
-    });
-    return this.#checking;
+    this.options.signal?.leave();
   }
 
   async #beat(): Promise<Tick> {
@@ -222,16 +223,13 @@ export class Feed {
   #turn(): void {
     const now = performance.now();
     for (const subscriber of [...this.subscribers]) subscriber.turn(now);
-    const { tick } = this.#options;
+    const { tick } = this.options;
     // Half a turn early at most, because timers are not exact.
     if (now - this.#polledAt >= tick - Math.min(tick, TURN) / 2) void this.#poll();
   }
 
-  /** Never rejects. */
-  async #poll(): Promise<void> {
-    if (this.#isPolling) return;
-    this.#isPolling = true;
-    const { signal, logger } = this.#options;
+  async #findAndDeliver(): Promise<void> {
+    const { signal, logger } = this.options;
     try {
       if (signal?.isLed === true && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
       else {
@@ -246,7 +244,6 @@ export class Feed {
       if (!this.#hasFailed) logger.error('The feed of changes waits for the database', describeError(error));
       this.#hasFailed = true;
     }
-    this.#isPolling = false;
     this.#polledAt = performance.now();
   }
 
@@ -259,19 +256,13 @@ export class Feed {
       const shared = new Map<string, string>();
       const batches = new Map<string, Batch>();
       for (const subscriber of [...this.subscribers]) {
-        const { audience, isBusy, place } = subscriber;
-        if (isBusy || !isBehind(place, from)) continue;
-        const { key, conditions } = audience;
-        const missing = conditions.some((each) => !judged.has(each.key));
+        const { key, conditions } = subscriber.audience;
+        if (subscriber.isBusy || !isBehind(subscriber.place, from)) continue;
+        const found = conditions.flatMap((each) => judged.get(each.key) ?? []);
         // One that came meanwhile, or whose condition has failed: it catches up by itself.
-        if (missing) continue;
-        const batch = batches.get(key) ?? {
-          events: merge(conditions.map((each) => judged.get(each.key) as Judged)),
-          place: behind(to),
-          within: window,
-        };
-        batches.set(key, batch);
-        subscriber.take(batch, shared);
+        if (found.length < conditions.length) continue;
+        const make = () => ({ events: merge(found), place: behind(to), within: window });
+        subscriber.take(keptIn(batches, key, make), shared);
       }
     }
     this.#delivered = to;
@@ -292,13 +283,15 @@ export class Feed {
     }
   }
 
+  /** The conditions of all subscribers, by their keys. */
+  #conditions(): Map<string, Condition> {
+    const all = [...this.subscribers].flatMap(({ audience }) => audience.conditions);
+    return new Map(all.map((each) => [each.key, each]));
+  }
+
   /** Judges the events of a window for all subscribers, each condition once. */
   async #judgeAll(window: Place): Promise<ReadonlyMap<string, Judged>> {
-    const conditions = new Map(
-      [...this.subscribers].flatMap(({ audience }) =>
-        audience.conditions.map((each) => [each.key, each] as const),
-      ),
-    );
+    const conditions = this.#conditions();
     const judged = new Map<string, Judged>();
     if (conditions.size === 0) return judged;
     const counts = await this.alone((ticks) => countSources(ticks, window));
@@ -309,7 +302,7 @@ export class Feed {
           count === 0
             ? NONE
             : count > MOST
-              ? resetOf(condition)
+              ? { events: [resetOf(condition)], last: null }
               : // The condition of one must not stop the feed of all.
                 await this.alone((ticks) => judge(condition, ticks, window, MOST + 1)).catch(() => null);
         if (found) judged.set(condition.key, found);
@@ -319,20 +312,22 @@ export class Feed {
   }
 }
 
-const NONE: Judged = Object.freeze({ events: Object.freeze([]), last: null, isReset: false });
+const NONE: Judged = Object.freeze({ events: Object.freeze([]), last: null });
 
-/** True where more rows of a resource have changed in a window than are told of one by one. */
-async function changesTooMuch(
+/** Sources of which more rows have changed in a window than are told of one by one. */
+async function crowdedSources(
   ticks: Ticks,
   { from, to }: Place,
   conditions: readonly Condition[],
-): Promise<boolean> {
-  const counts = conditions.map(({ resource: { plan } }) => {
-    const events = ticks.between(from, to, raw('1'), sql`c.source = ${sourceOf(plan)} AND c.op <> 'e'`);
-    return sql`(SELECT count(*) > ${raw(String(MOST))} FROM (SELECT * FROM (${events}) AS c LIMIT ${raw(String(MOST + 1))}) AS c)`;
+): Promise<ReadonlySet<string>> {
+  const sources = [...new Set(conditions.map(({ resource }) => sourceOf(resource.plan)))];
+  const counts = sources.map((source) => {
+    const events = ticks.between(from, to, raw('1'), sql`c.source = ${source} AND c.op <> 'e'`);
+    const most = raw(String(MOST));
+    return sql`SELECT ${source} AS c0 FROM (SELECT * FROM (${events}) AS c LIMIT ${most} + 1) AS c HAVING count(*) > ${most}`;
   });
-  const [row] = await ticks.readNow(sql`SELECT (${joinSql(counts, ' OR ')})::text AS c0`);
-  return row?.[0] === 'true';
+  const rows = await ticks.readNow(joinSql(counts, ' UNION ALL '));
+  return new Set(rows.map(([source]) => String(source)));
 }
 
 /** Rows of each source in a window. */
@@ -346,10 +341,10 @@ async function countSources(ticks: Ticks, { from, to }: Place): Promise<Readonly
   return new Map(found.map(([source, count]) => [String(source), Number(count)]));
 }
 
-/** More has changed than is told of one by one. */
-function resetOf({ resource }: Condition): Judged {
+/** The event of a resource of which more rows have changed than are told of one by one. */
+function resetOf({ resource: { plan } }: Condition): PlacedEvent {
   const event = { op: 'reset', at: new Date().toISOString(), request_id: null } as const;
-  return { events: [{ place: 0n, resource: feedName(resource.plan), event }], last: null, isReset: true };
+  return { place: 0n, resource: feedName(plan), event };
 }
 
 function merge(judged: readonly Judged[]): readonly PlacedEvent[] {

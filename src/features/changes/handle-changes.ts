@@ -7,25 +7,54 @@ import type { ActionRunner } from '../../express/resources/controller-metadata.j
 import type { Resource } from '../../express/resources/resource.js';
 import { isDraining } from '../../express/server/express-server.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
-import type { Inputs } from '../../operation/feature.js';
+import type { Input, Inputs } from '../../operation/feature.js';
 import { enginesInUse } from '../../postgres/index.js';
 import { compileWorkParser } from '../../request/parse-request.js';
+import { CURSOR_LENGTH } from '../../request/query/cursor-codec.js';
 import { requestLogger } from '../../request/request-log.js';
 import { JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
+import { keptIn } from '../../util/memo.js';
 import { changesOf, historyOf } from '../capture/capture-options.js';
 import { changeTables } from '../capture/change-table.js';
 import { Ticks } from '../capture/ticks.js';
-import { changesInputs } from './changes-inputs.js';
-import { type AskedCondition, conditionOf } from './conditions.js';
+import { integerInput } from '../paging.js';
 import { EventStream, STREAM_HEADERS } from './event-stream.js';
-import { type Audience, Feed } from './feed.js';
+import { Feed } from './feed.js';
 import type { FeedSettings } from './feed-options.js';
 import { jointFeedOf } from './joint-feed.js';
+import { type Condition, conditionOf } from './judge.js';
 import { readPage } from './long-poll.js';
-import { behind, type Place, type PlaceCodec, placeCodec } from './place.js';
+import { behind, type Place, placeCodec } from './place.js';
 import { TickSignal } from './tick-signal.js';
 
 const EVENT_STREAM = 'text/event-stream';
+
+/** Events of a page at most. */
+const MAX_SIZE = 1_000;
+const USUAL_SIZE = 100;
+
+/** Parameters beside those that lists have, too. Their members have names that no parameter of a list has. */
+export function changesInputs({ maxWait }: FeedSettings): readonly Input[] {
+  const inputs: readonly Input[] = [
+    {
+      in: 'query',
+      name: 'after',
+      endpoints: [],
+      read: (text) => text,
+      describe: () => ({
+        description:
+          'The `next_cursor` of another page or the id of an event, unchanged, with the same `q`; `now`, which is the default; or `start`, before all events that are kept.',
+        schema: { type: 'string', minLength: 1, maxLength: CURSOR_LENGTH, examples: ['now'] },
+      }),
+    },
+    integerInput('size', 'How many events a page has. A stream has no pages.', USUAL_SIZE, [1, MAX_SIZE]),
+    integerInput('wait', 'Seconds in which the first event may come, where there is none yet.', 0, [
+      0,
+      maxWait / 1_000,
+    ]),
+  ];
+  return inputs.map((each) => ({ ...each, member: `changes.${each.name}` }));
+}
 
 /** Compiles the handler. */
 export function changesHandler(
@@ -63,7 +92,7 @@ interface Given {
   readonly after: string | undefined;
 }
 
-async function pageOf(request: Request, asked: AskedCondition, given: Given, query: Inputs): Promise<object> {
+async function pageOf(request: Request, asked: Condition, given: Given, query: Inputs): Promise<object> {
   const { feed, audience, codec, place } = await begin(request, [asked], given);
   const wait = request.method === 'HEAD' ? 0 : Number(query['changes.wait']) * 1_000;
   const page = await readPage(feed, audience, place, {
@@ -81,7 +110,7 @@ async function pageOf(request: Request, asked: AskedCondition, given: Given, que
 async function openStream(
   request: Request,
   response: Response,
-  asked: readonly AskedCondition[],
+  asked: readonly Condition[],
   given: Given,
 ): Promise<void> {
   const after = request.get('Last-Event-ID') || given.after;
@@ -94,36 +123,24 @@ async function openStream(
   if (!response.destroyed) new EventStream(feed, audience, place, codec, response, given.settings).open();
 }
 
-/** The parts of an answer. */
-interface Begun {
-  readonly feed: Feed;
-  readonly audience: Audience;
-  readonly codec: PlaceCodec;
-  readonly place: Place;
-}
-
+/** Finds the feed, and the place in it from which the answer goes on. */
 async function begin(
   request: Request,
-  asked: readonly AskedCondition[],
+  conditions: readonly Condition[],
   { settings, isFast, after = 'now' }: Given,
-): Promise<Begun> {
-  const [{ condition } = missing()] = asked;
-  const { resource } = condition;
+) {
+  const [{ resource }] = conditions as [Condition];
   const feed = feedOf(request, resource, settings, isFast);
-  const conditions = asked.map((each) => each.condition);
   const audience = { key: conditions.map(({ key }) => key).join(' '), conditions };
   const retentions = conditions.flatMap(({ resource: { plan } }) =>
     [changesOf(plan)?.retention, historyOf(plan)?.retention].flatMap((each) => each ?? []),
   );
-  const digest = asked.map((each) => each.digest);
+  const digest = conditions.map((each) => each.digest);
   const codec = placeCodec(resource.cursors, resource.plan, digest, retentions);
-  if (after === 'now') return { feed, audience, codec, place: behind(await feed.now()) };
-  if (after === 'start') return { feed, audience, codec, place: await feed.start() };
-  return { feed, audience, codec, place: await feed.alone((ticks) => codec.decode(after, ticks)) };
-}
-
-function missing(): never {
-  throw new TypeError('A feed has no condition.');
+  const found = (place: Place) => ({ feed, audience, codec, place });
+  if (after === 'now') return found(behind(await feed.now()));
+  if (after === 'start') return found(await feed.start());
+  return found(await feed.alone((ticks) => codec.decode(after, ticks)));
 }
 
 /** By instance, and by the table of events. */
@@ -131,18 +148,13 @@ const feeds = new WeakMap<Sequelize, Map<string, Feed>>();
 
 function feedOf(request: Request, { plan }: Resource, settings: FeedSettings, isFast: boolean): Feed {
   const sequelize = plan.model.sequelize as Sequelize;
-  const known = feeds.get(sequelize) ?? new Map<string, Feed>();
-  feeds.set(sequelize, known);
   const { changes } = changeTables(plan.model);
   const key = JSON.stringify([changes, isFast, settings.tick, settings.maxStreams]);
-  const cache = enginesInUse().find((engine) => engine.sequelize === sequelize)?.cache;
-  const feed =
-    known.get(key) ??
-    new Feed(new Ticks(plan, isFast), {
-      ...settings,
-      logger: requestLogger(request),
-      signal: cache ? new TickSignal(cache, `crud:ticks:${sequelize.getDatabaseName()}:${changes}`) : null,
-    });
-  known.set(key, feed);
-  return feed;
+  const known = keptIn(feeds, sequelize, () => new Map<string, Feed>());
+  return keptIn(known, key, () => {
+    const cache = enginesInUse().find((engine) => engine.sequelize === sequelize)?.cache;
+    const channel = `crud:ticks:${sequelize.getDatabaseName()}:${changes}`;
+    const signal = cache ? new TickSignal(cache, channel) : null;
+    return new Feed(new Ticks(plan, isFast), { ...settings, logger: requestLogger(request), signal });
+  });
 }

@@ -7,14 +7,13 @@ import type { Resource } from '../../express/resources/resource.js';
 import { parseQueryString, repeatedIssue, unknownParameter } from '../../request/query/query-string.js';
 import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
 import { changesPath } from '../capture/capture-options.js';
-import type { AskedCondition } from './conditions.js';
-import { feedName } from './judge.js';
+import { type Condition, feedName } from './judge.js';
 
 /** A request on its way through the routes of several resources. */
 export interface JointFeed {
   readonly after: string | undefined;
   /** Adds the condition of a resource. @returns all of them behind the last one; null where the request goes on */
-  add(asked: AskedCondition): readonly AskedCondition[] | null;
+  add(asked: Condition): readonly Condition[] | null;
 }
 
 const joint = new WeakMap<Request, JointFeed>();
@@ -34,7 +33,7 @@ export function jointHandler(resources: readonly Resource[], router: Router): Re
   const byName = new Map(resources.map((resource) => [feedName(resource.plan), resource]));
   return (request, response, next) => {
     const { names, after } = readQuery(request, [...byName.keys()]);
-    const asked: AskedCondition[] = [];
+    const asked: Condition[] = [];
     const { url } = request;
     const goOn = () => {
       const { plan } = byName.get(names[asked.length] as string) as Resource;

@@ -1,4 +1,7 @@
-/** Judges events: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
+/** Judges events by what a request may see: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
+import { hash } from 'node:crypto';
+import type { Request } from 'express';
+import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { idTextOf } from '../../execute/sql/encode-parameter.js';
 import { columnsOf } from '../../execute/sql/predicate-sql.js';
@@ -6,8 +9,14 @@ import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/s
 import type { Slots } from '../../execute/sql/statement.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { AccessForm } from '../../operation/access.js';
+import type { ListOperation } from '../../operation/operation.js';
+import { allOf, isOuterValue, scopedRows } from '../../operation/predicates.js';
 import { type RequestSettings, runWithSettings } from '../../postgres/index.js';
+import type { RequestArguments } from '../../request/parse-request.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { InvalidQueryError } from '../../schema/request-issue.js';
+import { keptIn } from '../../util/memo.js';
+import { excludedAttributes } from '../capture/capture-options.js';
 import { sourceOf } from '../capture/change-table.js';
 import { imageRow, imageTest } from '../capture/image-sql.js';
 import type { Texts, Tick, Ticks } from '../capture/ticks.js';
@@ -40,6 +49,8 @@ export interface PlacedEvent {
 export interface Condition {
   /** The same for conditions that judge alike, and for no others. */
   readonly key: string;
+  /** The part of cursors that identifies it. */
+  readonly digest: readonly unknown[];
   readonly resource: Resource;
   readonly where: Predicate | null;
   readonly slots: Slots;
@@ -53,8 +64,6 @@ export interface Judged {
   readonly events: readonly PlacedEvent[];
   /** The last one that was looked at; null where none is behind it. */
   readonly last: bigint | null;
-  /** True where more have changed than are told of one by one. */
-  readonly isReset: boolean;
 }
 
 /** A part of the feed: what one tick does not see and another one does, behind an event. */
@@ -64,14 +73,67 @@ export interface Window {
   readonly after: bigint;
 }
 
-/** A replica that has not replayed a tick yet. */
-export class LateReplica extends Error {
-  override readonly name = 'LateReplica';
-}
-
 /** The name of a resource in a feed. */
 export function feedName({ prefix }: Pick<ResourcePlan, 'prefix'>): string {
   return prefix.slice(1);
+}
+
+/** Numbers of resources: two applications may serve a model, each by rules of its own. */
+const numbers = new WeakMap<Resource, number>();
+let count = 0;
+
+/** The condition of a request. */
+export function conditionOf(
+  resource: Resource,
+  { query, access }: RequestArguments,
+  request: Request,
+): Condition {
+  const { plan, features } = resource;
+  const { where } = features.list.operation(query, access) as ListOperation;
+  checkStored(resource, query.filter ?? null, access.where);
+  const settings = requestSettings(request);
+  const digest = [plan.name, ...features.list.digest(query, access), [...access.form.unreadable].sort()];
+  const number = keptIn(numbers, resource, () => ++count);
+  const key = hash('sha256', JSON.stringify([number, digest, settings?.key ?? null], named), 'hex');
+  const rows = allOf(where, scopedRows(plan.info));
+  return { key, digest, resource, where: rows, slots: access.slots, form: access.form, settings };
+}
+
+/** Another table in a filter, by its name. */
+function named(member: string, value: unknown): unknown {
+  return member === 'target' ? (value as { readonly name: string }).name : value;
+}
+
+/** Refuses what would be judged by values that images do not have: a row with them would count as one without. */
+function checkStored({ plan }: Resource, filter: Predicate | null, rules: Predicate | null): void {
+  const left = excludedAttributes(plan).map(({ name }) => name);
+  if (left.length === 0) return;
+  const find = (predicate: Predicate | null) => predicate && left.find((name) => reads(predicate, name));
+  const ruled = find(rules);
+  if (ruled)
+    throw new TypeError(
+      `visible of ${plan.name} reads '${ruled}', whose values are not stored with changes; name it in history.keep.`,
+    );
+  const asked = find(filter);
+  if (!asked) return;
+  const detail = `The values of '${asked}' are not stored with changes, so that q cannot be about them here.`;
+  throw new InvalidQueryError([{ parameter: 'q', code: 'changes.not-stored', detail }]);
+}
+
+/** True where a condition reads an attribute of the row itself. */
+function reads(predicate: Predicate, name: string): boolean {
+  switch (predicate.kind) {
+    case 'comparison':
+      return predicate.attribute === name || predicate.attribute.startsWith(`${name}.`);
+    case 'sql':
+      return predicate.parts.some((part) => isOuterValue(part) && part.attribute === name);
+    case 'exists':
+      return isOuterValue(predicate.value) && predicate.value.attribute === name;
+    case 'written':
+      return false;
+    default:
+      return predicate.operands.some((each) => reads(each, name));
+  }
 }
 
 /**
@@ -91,12 +153,11 @@ export async function judge(
   const run = (work: typeof read) => (settings ? runWithSettings(settings, work) : work());
   let [row = []] = await run(read);
   // A replica answers from its own time.
-  if (row[3] !== 'true') [row = []] = await run(() => ticks.readNow(statement, slots));
-  if (row[3] !== 'true') throw new LateReplica(`The tick ${window.to.n} is gone.`);
-  const [total, looked, last, , found] = row;
+  if (row[2] !== 'true') [row = []] = await run(() => ticks.readNow(statement, slots));
+  if (row[2] !== 'true') throw new Error(`The tick ${window.to.n} is gone.`);
+  const [looked, last, , found] = row;
   const rows = JSON.parse(found ?? '[]') as EventRow[];
   return {
-    isReset: Number(total) > MOST,
     last: Number(looked) < size ? null : BigInt(last ?? 0),
     events: rows.flatMap((each) => eventOf(resource, condition.form, each)),
   };
@@ -138,17 +199,11 @@ function compileJudgement(
   const changed = sql`ARRAY(SELECT k.key FROM jsonb_each(${EVENT}.new) AS k WHERE ${EVENT}.old -> k.key IS DISTINCT FROM k.value) || coalesce(${EVENT}.left_out, '{}')`;
   const time = sql`to_char(${EVENT}.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
   const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
-  const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e'`;
-  const all = ticks.between(from, to, raw('1'), own);
-  // A later page has no need to know.
-  const total =
-    after === 0n
-      ? sql`SELECT count(*) FROM (SELECT * FROM (${all}) AS c LIMIT ${raw(String(MOST + 1))}) AS c`
-      : raw('SELECT 0');
-  const rest = ticks.between(from, to, COLUMNS, sql`${own} AND c.id > ${String(after)}::int8`);
+  const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e' AND c.id > ${String(after)}::int8`;
+  const rest = ticks.between(from, to, COLUMNS, own);
   const page = sql`SELECT * FROM (${rest}) AS c ORDER BY id LIMIT ${raw(String(size))}`;
   const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op = 't' OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
-  return sql`WITH page AS (${page}) SELECT (${total})::text AS c0, (SELECT count(*) FROM page)::text AS c1, (SELECT max(id) FROM page)::text AS c2, ${ticks.has(to)}::text AS c3, (${seen})::text AS c4`;
+  return sql`WITH page AS (${page}) SELECT (SELECT count(*) FROM page)::text AS c0, (SELECT max(id) FROM page)::text AS c1, ${ticks.has(to)}::text AS c2, (${seen})::text AS c3`;
 }
 
 /** None for an update of which the request may read nothing. */

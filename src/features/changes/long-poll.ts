@@ -43,41 +43,25 @@ async function nextEvents(
   { until, isOver }: { readonly until: number; isOver(): boolean },
 ): Promise<Batch | null> {
   feed.check(audience);
-  let waiter: Waiter | undefined;
-  try {
-    return await new Promise<Batch | null>((resolve) => {
-      waiter = new Waiter(audience, place, resolve, (now) => now >= until || isOver());
-      feed.join(waiter);
-    });
-  } finally {
-    if (waiter) feed.leave(waiter);
-  }
-}
-
-class Waiter implements Subscriber {
-  readonly isBusy = false;
-
-  constructor(
-    readonly audience: Audience,
-    public place: Place,
-    private readonly end: (batch: Batch | null) => void,
-    private readonly isOver: (now: number) => boolean,
-  ) {}
-
-  take(batch: Batch): void {
-    this.place = batch.place;
-    if (batch.events.length > 0) this.end(batch);
-  }
-
-  catchUp(): void {
-    this.end(null);
-  }
-
-  turn(now: number): void {
-    if (this.isOver(now)) this.end(null);
-  }
-
-  expire(): void {
-    this.end(null);
-  }
+  return new Promise((resolve) => {
+    const end = (batch: Batch | null) => {
+      feed.leave(waiter);
+      resolve(batch);
+    };
+    const waiter: Subscriber & { place: Place } = {
+      audience,
+      place,
+      isBusy: false,
+      take(batch) {
+        waiter.place = batch.place;
+        if (batch.events.length > 0) end(batch);
+      },
+      catchUp: () => end(null),
+      turn(now) {
+        if (now >= until || isOver()) end(null);
+      },
+      expire: () => end(null),
+    };
+    feed.join(waiter);
+  });
 }

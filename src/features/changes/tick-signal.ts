@@ -11,8 +11,6 @@ const PATIENCE = 3_500;
 export class TickSignal {
   /** The newest tick that was heard of. */
   n = 0;
-  readonly #redis: Redis;
-  readonly #channel: string;
   readonly #me = randomUUID();
   #listener: Redis | null = null;
   /** When a process that comes before this one was last heard. */
@@ -20,10 +18,10 @@ export class TickSignal {
   #publishedAt = Number.NEGATIVE_INFINITY;
   #published = 0;
 
-  constructor(redis: Redis, channel: string) {
-    this.#redis = redis;
-    this.#channel = channel;
-  }
+  constructor(
+    private readonly redis: Redis,
+    private readonly channel: string,
+  ) {}
 
   /** True where another process polls. Of those that do, the one whose name comes first goes on. */
   get isLed(): boolean {
@@ -33,7 +31,7 @@ export class TickSignal {
   /** @param wake called when another process has made a tick */
   listen(wake: () => void): void {
     if (this.#listener) return;
-    const listener = this.#redis.duplicate();
+    const listener = this.redis.duplicate();
     this.#listener = listener;
     listener.on('error', () => {});
     listener.on('message', (_channel, message) => {
@@ -44,7 +42,7 @@ export class TickSignal {
       this.n = Number(n);
       wake();
     });
-    const subscribe = () => void listener.subscribe(this.#channel).catch(() => {});
+    const subscribe = () => void listener.subscribe(this.channel).catch(() => {});
     if (listener.status === 'ready') subscribe();
     else listener.on('ready', subscribe);
   }
@@ -61,6 +59,6 @@ export class TickSignal {
     if (n === this.#published && now - this.#publishedAt < INTERVAL) return;
     this.#published = n;
     this.#publishedAt = now;
-    this.#redis.publish(this.#channel, `${this.#me} ${n}`).catch(() => {});
+    this.redis.publish(this.channel, `${this.#me} ${n}`).catch(() => {});
   }
 }
