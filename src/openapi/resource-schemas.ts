@@ -99,9 +99,7 @@ function pageSchema(resource: DescribedResource): JsonSchema {
     items: { type: 'array', items: chosenRecord(resource), maxItems: plan.pageSize.max },
     ...(plan.pagination === 'offset' ? { total: TOTAL } : {}),
     ...(plan.count === null ? {} : COUNTED_PROPERTIES),
-    ...(plan.pagination === 'offset' ? offsetProperties(plan) : CURSOR_PROPERTIES),
-    has_next: { type: 'boolean' },
-    has_prev: { type: 'boolean' },
+    ...(plan.pagination === 'offset' ? { ...offsetProperties(plan), ...NEIGHBOURS } : CURSOR_PROPERTIES),
   };
   return { type: 'object', properties, required: Object.keys(properties) };
 }
@@ -117,9 +115,13 @@ function offsetProperties({ count }: ResourcePlan): Readonly<Record<string, Json
   };
 }
 
-const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
+const NEIGHBOURS = { has_next: { type: 'boolean' }, has_prev: { type: 'boolean' } } as const;
+
+/** Members of a page by cursor beside its items. */
+export const CURSOR_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   next_cursor: { type: ['string', 'null'], description: 'For `after`; null on the last page.' },
   prev_cursor: { type: ['string', 'null'], description: 'For `before`; null on the first page.' },
+  ...NEIGHBOURS,
 };
 
 /** Schemas that the relations of a record add to its schema, and to the document. */

@@ -7,7 +7,7 @@ export { dealReads } from './connections/deal-reads.js';
 // Sessions
 export { SessionTransaction } from './connections/session-transaction.js';
 export { currentTarget, statementRunner } from './connections/statement-runner.js';
-export type { StatementTarget } from './connections/statement-target.js';
+export { onPrimary, type StatementTarget } from './connections/statement-target.js';
 export { checkConnections } from './engine/check-connections.js';
 export type { ClickHouseClient, Cluster, Redis } from './engine/client-types.js';
 export { connectionAdvice } from './engine/connection-advice.js';

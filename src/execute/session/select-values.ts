@@ -7,20 +7,23 @@ import {
   isOnSequelize,
   type StatementTarget,
 } from '../../postgres/index.js';
-import { quotedSql, type SqlFragment } from '../sql/sql-fragment.js';
+import { joinSql, quotedSql, raw, type SqlFragment, sql } from '../sql/sql-fragment.js';
 import { fillSlots, type Slots, textOf, toStatement } from '../sql/statement.js';
 import { inTransaction } from './database-session.js';
 
 /** The values of a row, as the driver has them, in the order of the columns. */
 export type ValueRow = readonly unknown[];
 
-/** Name of a column, by its place. */
-export function columnAt(index: number): string {
-  return `c${index}`;
+/** Columns of a SELECT, named by their places. */
+export function placedColumns(columns: readonly SqlFragment[]): SqlFragment {
+  return joinSql(
+    columns.map((each, index) => sql`${each} AS ${raw(`"c${index}"`)}`),
+    ', ',
+  );
 }
 
 /**
- * Runs a SELECT whose columns have names of their own, which are no numbers: those of `columnAt`.
+ * Runs a SELECT whose columns have names of their own, which are no numbers: those of `placedColumns`.
  *
  * @param on a connection of ours; null leaves it to Sequelize
  * @param within the transaction of Sequelize's. Default: that of the running code

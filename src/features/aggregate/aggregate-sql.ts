@@ -1,6 +1,6 @@
 /** An aggregate -> the SELECT of its groups. */
 import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
-import { columnAt } from '../../execute/session/select-values.js';
+import { placedColumns } from '../../execute/session/select-values.js';
 import {
   attributeOf,
   type ColumnSql,
@@ -9,14 +9,7 @@ import {
   selectedCast,
 } from '../../execute/sql/predicate-sql.js';
 import { joinOrder } from '../../execute/sql/sort-sql.js';
-import {
-  identifier,
-  joinSql,
-  raw,
-  type SqlFragment,
-  sql,
-  tableSource,
-} from '../../execute/sql/sql-fragment.js';
+import { joinSql, raw, type SqlFragment, sql, tableSource } from '../../execute/sql/sql-fragment.js';
 import { type AggregateOperation, COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
 import { isMoment } from './aggregate-types.js';
 import { attributeOfGroup } from './related-group.js';
@@ -48,7 +41,6 @@ export function compileAggregateSql(info: RecordInfo, operation: AggregateOperat
     return at ? shownValue(attributeOfGroup(info, term), at) : groupSql(term, info, column, zone);
   };
   const columns = [...group.map(groupOf), ...measured.values()];
-  const shown = columns.map((each, index) => sql`${each} AS ${raw(identifier(columnAt(index)))}`);
   const names = [...group.map(({ name }) => name), ...measured.keys()];
   const missing = group.filter(({ name }) => !order.some((each) => each.name === name));
   const total = [...order, ...missing.map(({ name }) => ({ name, descending: false }))];
@@ -56,7 +48,7 @@ export function compileAggregateSql(info: RecordInfo, operation: AggregateOperat
     ({ name, descending }) => `${names.indexOf(name) + 1}${descending ? ' DESC' : ''}`,
   );
   const clauses = [
-    sql`SELECT ${joinSql(shown, ', ')} ${rowsSql(info, where, column, joins)}`,
+    sql`SELECT ${placedColumns(columns)} ${rowsSql(info, where, column, joins)}`,
     ...(group.length === 0 ? [] : [raw(`GROUP BY ${group.map((_, index) => index + 1).join(', ')}`)]),
     ...(having ? [sql`HAVING ${compilePredicate(having, (name) => measured.get(name) ?? ROWS)}`] : []),
     ...(numbers.length === 0 ? [] : [raw(`ORDER BY ${numbers.join(', ')}`)]),

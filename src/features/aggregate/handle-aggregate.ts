@@ -1,24 +1,21 @@
 /** The handler of `GET /cities/aggregate`: the story of a read whose result is groups. */
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
-import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
-import { readSessions } from '../../handle/commit-request.js';
 import { decideRows, type RouteDecisions } from '../../handle/decide-route.js';
-import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
+import { compileValueHandler } from '../../handle/handle-values.js';
 import type { HandlerContext, RouteContext } from '../../handle/handled-route.js';
-import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
 import type { Access } from '../../operation/access.js';
 import type { ResourceFeatures } from '../../operation/compile-features.js';
 import type { ListOperation } from '../../operation/operation.js';
 import { allOf, scopedRows, sqlCondition } from '../../operation/predicates.js';
 import { USUAL } from '../../operation/route-spec.js';
-import { currentTarget, type StatementTarget } from '../../postgres/index.js';
+import type { StatementTarget } from '../../postgres/index.js';
 import { compileWorkParser, type RequestArguments } from '../../request/parse-request.js';
 import { type Maybe, then } from '../../util/promises.js';
 import { compileSubresourceParser } from '../sub-resources/parse-subresource.js';
@@ -27,7 +24,7 @@ import { aggregateInputs, ROW_INPUTS, readAggregateInputs } from './aggregate-in
 import type { AggregateOperation } from './aggregate-operation.js';
 import type { AggregatePlan } from './aggregate-options.js';
 import { AGGREGATES, checkEstimate, checkFilter } from './limit-aggregates.js';
-import { type AggregateResult, estimateRows, runAggregate } from './run-aggregate.js';
+import { estimateRows, runAggregate } from './run-aggregate.js';
 
 /** Decides about the route: no record is made, so that only settings and queries of the user's keep our SQL away. */
 export function decideAggregate(context: RouteContext): RouteDecisions {
@@ -82,51 +79,35 @@ interface Located<I extends RequestArguments> {
 
 function compileStory<I extends RequestArguments>(
   plan: AggregatePlan,
-  { resource: owner, decisions, shaper }: HandlerContext,
+  context: HandlerContext,
   { resource, parse, isOpen, locate }: Located<I>,
 ): ActionRunner {
-  const { answer, settings } = decisions;
   const { info, model, name } = resource.plan;
-  const sequelize = model.sequelize as Sequelize;
   const isPlain = openTest(info, 'list', false);
-  const isByRows = () => decisions.runner === 'rows' && isPlain() && isOpen();
-  const run = (input: I, action: Action, on: StatementTarget | null): Promise<AggregateResult> =>
-    AGGREGATES.run(async () => {
-      const problem = choiceProblem(model);
-      if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
-      const found = locate ? await locate(input, action, on) : input.access;
-      const access = found ?? input.access;
-      const list = resource.features.list.operation(input.query, access) as ListOperation;
-      const operation: AggregateOperation = {
-        ...readAggregateInputs(input.query, info),
-        where: found ? allOf(list.where, scopedRows(info)) : NO_ROWS,
-      };
-      if (plan.maxEstimate !== null)
-        checkEstimate(plan, await estimateRows(info, operation, access.slots, on));
-      return runAggregate(info, operation, access.slots, on);
-    });
-  const story: Story<I, AggregateResult> = {
+  return compileValueHandler<I>(context, {
+    resources: context.resource === resource ? [resource] : [context.resource, resource],
     parse: (request) =>
       then(parse(request), (input) => {
         checkFilter(plan, input.query.filter ?? null);
         return input;
       }),
-    around: null,
-    aloneTarget: compileAloneTarget(sequelize, settings, decisions.runner === 'rows'),
-    plan: ({ request }) => (isByRows() && isAlone(sequelize, request) ? 'alone' : 'session'),
-    runAlone: (action, input, _around, on) => run(input, action, on),
-    shape: (result, _input, format, { response }) => ({
-      status: response.statusCode,
-      headers: {},
-      body: format === 'text' ? JSON.stringify(result) : result,
-    }),
-    sessions: readSessions(owner === resource ? [resource] : [owner, resource], settings),
-    async runWithin(action, input) {
-      const on = isByRows() ? ((await sessionTarget(sequelize, 'get')) ?? currentTarget(sequelize)) : null;
-      return story.shape(await run(input, action, on), input, formatFor(action.response, answer), action);
-    },
-  };
-  return answerWith(story, answer, shaper);
+    isOpen: () => isPlain() && isOpen(),
+    read: (input, action, on) =>
+      AGGREGATES.run(async () => {
+        const problem = choiceProblem(model);
+        if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
+        const found = locate ? await locate(input, action, on) : input.access;
+        const access = found ?? input.access;
+        const list = resource.features.list.operation(input.query, access) as ListOperation;
+        const operation: AggregateOperation = {
+          ...readAggregateInputs(input.query, info),
+          where: found ? allOf(list.where, scopedRows(info)) : NO_ROWS,
+        };
+        if (plan.maxEstimate !== null)
+          checkEstimate(plan, await estimateRows(info, operation, access.slots, on));
+        return runAggregate(info, operation, access.slots, on);
+      }),
+  });
 }
 
 const NO_ROWS = sqlCondition`false`;

@@ -12,7 +12,7 @@ export function changeTables(model: ModelClass): { readonly changes: string; rea
 
 /** The column `source` of the changes of a resource: its table, with the schema where the model names one. */
 export function sourceOf({ model }: Pick<ResourcePlan, 'model'>): string {
-  const table = model.getTableName() as string | { readonly schema?: string; readonly tableName: string };
+  const table: string | { readonly schema?: string; readonly tableName: string } = model.getTableName();
   if (typeof table === 'string') return table;
   return table.schema ? `${table.schema}.${table.tableName}` : table.tableName;
 }
@@ -39,40 +39,4 @@ export function rowIdOf({ primaryKey }: Pick<RecordInfo, 'primaryKey'>, key: unk
 function jsonMoment(text: string): string {
   const [, seconds = text, fraction = '', zone = ''] = /^(.*?:\d\d:\d\d)(\.\d*?)?0*(Z?)$/.exec(text) ?? [];
   return `${seconds}${fraction === '.' ? '' : fraction}${zone === 'Z' ? '+00:00' : zone}`;
-}
-
-/** A row of `crud_changes`, as texts of PostgreSQL. */
-export interface ChangeRow {
-  /** Ascending for the changes of one row. */
-  readonly id: string;
-  /** The transaction. */
-  readonly xid: string;
-  readonly at: string;
-  readonly source: string;
-  /** Empty for a TRUNCATE. */
-  readonly row_id: string;
-  readonly op: ChangeKind;
-  /** Values by column, before and after; null where there is no such row. */
-  readonly old: string | null;
-  readonly new: string | null;
-  /** Columns that are left out of the values, and that changed. */
-  readonly left_out: string | null;
-  /** `ChangeContext` as JSON; null for a writer that is not this library. */
-  readonly context: string | null;
-  readonly db_user: string;
-}
-
-/** Insert, update, delete, truncate, or erasure of stored values. */
-export type ChangeKind = 'i' | 'u' | 'd' | 't' | 'e';
-
-/** The writer of a change. */
-export interface ChangeContext {
-  readonly actor: string | null;
-  readonly request_id: string | null;
-  /** `City.update`. */
-  readonly operation: string | null;
-  /** The Idempotency-Key. */
-  readonly key?: string;
-  /** The change to which a revert went back. */
-  readonly of?: string;
 }

@@ -3,14 +3,27 @@ import type { Request } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { addSetting } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { foreignKeysOf } from '../../describe/foreign-keys.js';
 import type { RouteSettings } from '../../operation/route-settings.js';
 import { requestId } from '../../request/standard-headers.js';
 import type { Logger } from '../../util/logger.js';
 import { then } from '../../util/promises.js';
 import { IDEMPOTENCY_KEY, parseKey } from '../idempotency/idempotency-key.js';
 import { type ActorRule, isCaptured } from './capture-options.js';
-import { type ChangeContext, isOfTable, sourceOf } from './change-table.js';
+import { isOfTable, sourceOf } from './change-table.js';
 import { TriggerGate } from './trigger-gate.js';
+
+/** The writer of a change, as `crud_changes` has it in the column `context`. Null there for a writer that is not this library. */
+interface ChangeContext {
+  readonly actor: string | null;
+  readonly request_id: string | null;
+  /** `City.update`. */
+  readonly operation: string | null;
+  /** The Idempotency-Key. */
+  readonly key?: string;
+  /** The change to which a revert went back. */
+  readonly of?: string;
+}
 
 const SETTING = 'crud.context';
 
@@ -90,24 +103,13 @@ function keyOf(request: Request): string | null {
 function tablesAbove(captured: readonly ResourcePlan[], plans: readonly ResourcePlan[]): ReadonlySet<string> {
   const above = new Set<string>();
   const reached = new Set(captured.map(sourceOf));
-  for (let size = -1; size !== above.size; ) {
-    size = above.size;
-    for (const plan of plans.filter((each) => reached.has(sourceOf(each))))
-      for (const { references } of Object.values(plan.model.getAttributes())) {
-        const target = referenceOf(references);
-        if (target === null) continue;
-        above.add(target);
-        reached.add(target);
+  // A set has its new members follow.
+  for (const source of reached)
+    for (const plan of plans.filter((each) => sourceOf(each) === source))
+      for (const { target } of foreignKeysOf(plan.model)) {
+        if (!target.sequelize) continue;
+        above.add(sourceOf({ model: target }));
+        reached.add(sourceOf({ model: target }));
       }
-  }
   return above;
-}
-
-/** The table that an attribute refers to, as `sourceOf` names it. */
-function referenceOf(references: unknown): string | null {
-  const { model = references } = Object(references) as { readonly model?: unknown };
-  if (typeof model === 'string') return model;
-  const { tableName, schema } = Object(model) as { readonly tableName?: string; readonly schema?: string };
-  if (tableName === undefined) return null;
-  return schema ? `${schema}.${tableName}` : tableName;
 }

@@ -82,6 +82,11 @@ function writtenTexts(where: Predicate): readonly string[] {
   return 'operands' in where ? where.operands.flatMap(writtenTexts) : [];
 }
 
+/** The time of a change, as answers have it. */
+export function momentSql(at: SqlFragment): SqlFragment {
+  return sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
 /** The columns that a text may read: those that it names in any case, or all where it may read the row as a whole. */
 function columnsIn(info: ModelInfo, text: string): readonly string[] {
   const columns = storedAttributes(info).map(({ column }) => column);

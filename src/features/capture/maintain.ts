@@ -4,6 +4,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { hasState } from '../../errors/database-fault.js';
 import { selectCatalogue } from '../../inspect/catalogue.js';
 import { ConfigError } from '../../util/config-error.js';
+import { groupBy } from '../../util/memo.js';
 import { changesOf, historyOf, isCaptured } from './capture-options.js';
 import { partitionsDefinition } from './capture-sql.js';
 import { changeTables, sourceOf } from './change-table.js';
@@ -15,26 +16,12 @@ const BATCH = 1_000;
 /** Writes and reads of changes wait behind a statement that waits for a lock on their table. */
 const PATIENCE = "SET LOCAL lock_timeout = '1s';";
 
-/** A table of changes, quoted, and the resources that store there. */
-interface Store {
-  readonly changes: string;
-  readonly sequelize: Sequelize | undefined;
-  readonly plans: ResourcePlan[];
-}
-
 /** Maintains the tables of an application. @returns a line for each @throws ConfigError where the user may not maintain one */
 export async function maintainChanges(plans: readonly ResourcePlan[]): Promise<readonly string[]> {
-  const stores: Store[] = [];
-  for (const plan of plans.filter(isCaptured)) {
-    const { sequelize } = plan.model;
-    const { changes } = changeTables(plan.model);
-    const known = stores.find((each) => each.changes === changes && each.sequelize === sequelize);
-    if (known) known.plans.push(plan);
-    else stores.push({ changes, sequelize, plans: [plan] });
-  }
   const lines: string[] = [];
-  for (const store of stores)
-    lines.push(`${store.changes}: ${await maintain(store).catch((error) => refuse(store.changes, error))}`);
+  for (const [sequelize, own] of groupBy(plans.filter(isCaptured), ({ model }) => model.sequelize))
+    for (const [table, stored] of groupBy(own, ({ model }) => changeTables(model).changes))
+      lines.push(`${table}: ${await maintain(sequelize, stored).catch((error) => refuse(table, error))}`);
   return lines;
 }
 
@@ -45,16 +32,16 @@ function refuse(table: string, error: unknown): never {
   ]);
 }
 
-async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
-  const [first] = plans as [ResourcePlan];
-  const { model } = first;
-  const { ticks } = changeTables(model);
+/** Maintains a table of changes. @param plans of the resources that store there */
+async function maintain(sequelize: Sequelize | undefined, plans: readonly ResourcePlan[]): Promise<string> {
+  const [{ info, model }] = plans as readonly [ResourcePlan];
+  const { changes, ticks } = changeTables(model);
   const select = <R extends object>(text: string, values: readonly unknown[]) =>
     selectCatalogue<R>(sequelize, text, values);
   const isReady = await sequelize?.query(PATIENCE + partitionsDefinition({ model })).catch(isInUse);
   // Changes that nobody has followed: a cursor goes on behind them until they have been in a tick for as long as they are kept.
   const [ticked] = await select(`SELECT 1 AS found FROM ${ticks} LIMIT 1`, []);
-  if (ticked) await new Ticks(first, false).beat(null);
+  if (ticked) await new Ticks(info, false).beat(null);
   /** The snapshot of a tick that sees no more than any cursor with which a feed goes on. */
   const snapshotFor = async (own: readonly ResourcePlan[]): Promise<string | null> => {
     const feeds = own.filter((each) => changesOf(each) !== null).map(retentionOf);
@@ -62,19 +49,16 @@ async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
     const [found] = await select<{ snap: string }>(passed(ticks), [feeds]);
     return found?.snap ?? null;
   };
-  const sources = [...new Set(plans.map(sourceOf))];
-  const kept = sources.map(
-    (source) => [source, plans.filter((each) => sourceOf(each) === source).map(retentionOf)] as const,
-  );
   let parts = 0;
   let used = 0;
-  if (kept.every(([, own]) => !own.includes(null))) {
-    const old = await select<{ part: string }>(PARTS, [changes, kept.flatMap(([, own]) => own)]);
+  const retentions = plans.map(retentionOf);
+  if (!retentions.includes(null)) {
+    const old = await select<{ part: string }>(PARTS, [changes, retentions]);
     const snap = await snapshotFor(plans);
     for (const { part } of old) {
       const [other] = await select(
         `SELECT 1 AS found FROM ${part} WHERE source <> ALL ($1) OR NOT ${isSeen('$2')} LIMIT 1`,
-        [sources, snap],
+        [plans.map(sourceOf), snap],
       );
       if (other) continue;
       const isDropped = await sequelize?.query(`${PATIENCE} DROP TABLE ${part}`).catch(isInUse);
@@ -83,20 +67,15 @@ async function maintain({ changes, sequelize, plans }: Store): Promise<string> {
     }
   }
   let rows = 0;
-  for (const [source, own] of kept) {
-    if (own.includes(null)) continue;
-    const snap = await snapshotFor(plans.filter((each) => sourceOf(each) === source));
-    let behind = '-infinity';
-    for (;;) {
-      const [batch] = await select<{ rows: string; last: string | null }>(removal(changes), [
-        source,
-        own,
-        behind,
-        snap,
-      ]);
-      if (!batch || batch.last === null) break;
-      rows += Number(batch.rows);
-      behind = batch.last;
+  for (const [source, own] of groupBy(plans, sourceOf)) {
+    const ages = own.map(retentionOf);
+    if (ages.includes(null)) continue;
+    const snap = await snapshotFor(own);
+    for (let behind: string | null = '-infinity'; behind !== null; ) {
+      const values: unknown[] = [source, ages, behind, snap];
+      const [batch] = await select<{ rows: string; last: string | null }>(removal(changes), values);
+      rows += Number(batch?.rows);
+      behind = batch?.last ?? null;
     }
   }
   const feeds = plans.flatMap((each) => changesOf(each)?.retention ?? []);

@@ -12,7 +12,7 @@ import {
 import { selectValues } from '../../execute/session/select-values.js';
 import { joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import { NO_SLOTS, type Slots } from '../../execute/sql/statement.js';
-import { type StatementTarget, statementRunner } from '../../postgres/index.js';
+import { onPrimary, type StatementTarget, statementRunner } from '../../postgres/index.js';
 import { changeTables } from './change-table.js';
 
 /** A stored snapshot. */
@@ -30,6 +30,9 @@ export interface Beat {
   readonly isLost: boolean;
 }
 
+/** Columns of a tick. */
+const TICK = raw('t.n::text AS c0, t.snap::text AS c1');
+
 /** A row of texts. */
 export type Texts = readonly (string | null)[];
 
@@ -43,28 +46,27 @@ const NOTHING = '1:1:';
 export class Ticks {
   readonly changes: SqlFragment;
   readonly ticks: SqlFragment;
-  readonly #info: ResourcePlan['info'];
   readonly #sequelize: Sequelize;
-  readonly #isFast: boolean;
 
   /** @param isFast whether our SQL may run outside of Sequelize's queries */
-  constructor({ info, model }: Pick<ResourcePlan, 'info' | 'model'>, isFast: boolean) {
-    const tables = changeTables(model);
-    this.changes = raw(tables.changes);
-    this.ticks = raw(tables.ticks);
-    this.#info = info;
-    this.#sequelize = model.sequelize as Sequelize;
-    this.#isFast = isFast;
+  constructor(
+    private readonly info: ResourcePlan['info'],
+    private readonly isFast: boolean,
+  ) {
+    const { changes, ticks } = changeTables(info.model);
+    this.changes = raw(changes);
+    this.ticks = raw(ticks);
+    this.#sequelize = info.model.sequelize as Sequelize;
   }
 
   /** Reads texts, where reads go: a replica may be behind. */
   read(fragment: SqlFragment, slots: Slots = NO_SLOTS): Promise<readonly Texts[]> {
-    return this.#select(fragment, slots, this.#isFast ? statementRunner(this.#sequelize) : null);
+    return this.#select(fragment, slots, this.isFast ? statementRunner(this.#sequelize) : null);
   }
 
   /** The same on the primary. */
   readNow(fragment: SqlFragment, slots: Slots = NO_SLOTS): Promise<readonly Texts[]> {
-    if (this.#isFast) return this.#select(fragment, slots, primary(statementRunner(this.#sequelize)));
+    if (this.isFast) return this.#select(fragment, slots, onPrimary(statementRunner(this.#sequelize)));
     return inTransaction(this.#sequelize, 'write', (within) => this.#select(fragment, slots, null, within));
   }
 
@@ -82,32 +84,24 @@ export class Ticks {
   }
 
   /** The oldest tick. */
-  async oldest(): Promise<Tick | undefined> {
-    const [row] = await this.readNow(
-      sql`SELECT t.n::text AS c0, t.snap::text AS c1 FROM ${this.ticks} AS t WHERE ${VALID} ORDER BY t.n LIMIT 1`,
-    );
-    return row && tickOf(row);
+  oldest(): Promise<Tick | undefined> {
+    return this.#find(raw('true'));
   }
 
   /** The tick behind another one, so many later; undefined where there are fewer. */
-  async behind({ n }: Tick, count: number): Promise<Tick | undefined> {
-    const [row] = await this.readNow(
-      sql`SELECT t.n::text AS c0, t.snap::text AS c1 FROM ${this.ticks} AS t WHERE t.n > ${String(n)}::int8 AND ${VALID} ORDER BY t.n OFFSET ${String(count - 1)}::int8 LIMIT 1`,
-    );
-    return row && tickOf(row);
+  behind({ n }: Tick, count: number): Promise<Tick | undefined> {
+    return this.#find(sql`t.n > ${String(n)}::int8`, count - 1);
   }
 
   /** A tick by its number, as long as no event behind it is older than the retentions; undefined for any other. */
-  async find(n: number, retentions: readonly string[]): Promise<Tick | undefined> {
+  find(n: number, retentions: readonly string[]): Promise<Tick | undefined> {
     const shortest = joinSql(
       retentions.map((each) => sql`${each}::interval`),
       ', ',
     );
     const later = sql`SELECT l.at FROM ${this.ticks} AS l WHERE l.n > t.n ORDER BY l.n LIMIT 1`;
-    const [row] = await this.readNow(
-      sql`SELECT t.n::text AS c0, t.snap::text AS c1, coalesce((${later}) < clock_timestamp() - least(${shortest}), false)::text AS c2 FROM ${this.ticks} AS t WHERE t.n = ${String(n)}::int8 AND ${VALID}`,
-    );
-    return row && row[2] === 'false' ? tickOf(row) : undefined;
+    const isOld = sql`coalesce((${later}) < clock_timestamp() - least(${shortest}), false)`;
+    return this.#find(sql`t.n = ${String(n)}::int8 AND NOT ${isOld}`);
   }
 
   /** True in SQL where the server that executes it has a tick, and with it all events that the tick sees. */
@@ -125,12 +119,19 @@ export class Ticks {
     return joinSql([late, sql`${select} AND c.xid = ANY(${`{${open}}`}::xid8[])`], ' UNION ALL ');
   }
 
+  async #find(condition: SqlFragment, offset = 0): Promise<Tick | undefined> {
+    const [row] = await this.readNow(
+      sql`SELECT ${TICK} FROM ${this.ticks} AS t WHERE ${VALID} AND ${condition} ORDER BY t.n OFFSET ${raw(String(offset))} LIMIT 1`,
+    );
+    return row && tickOf(row);
+  }
+
   /** @param waits whether another process that makes one is waited for */
   async #make(waits: boolean): Promise<Tick | null> {
     const session = new DatabaseSession(this.#sequelize, 'write', { ...STATEMENT_SNAPSHOTS, settings: null });
     return session.run(async () => {
       const within = await session.begin();
-      const on = this.#isFast ? primary(statementRunner(this.#sequelize).within(within)) : null;
+      const on = this.isFast ? onPrimary(statementRunner(this.#sequelize).within(within)) : null;
       // A statement of its own: the snapshot of the next one is younger than the lock.
       const [lock] = await this.#select(this.#lock(waits), NO_SLOTS, on, within);
       if (lock?.[0] !== 'true') return null;
@@ -165,7 +166,7 @@ export class Ticks {
     const still = known
       ? sql`(SELECT k.snap::text FROM ${this.ticks} AS k WHERE k.n = ${String(known.n)}::int8)`
       : raw('NULL');
-    return sql`SELECT t.n::text AS c0, t.snap::text AS c1, (${this.#pending})::text AS c2, ${still} AS c3 FROM ${this.ticks} AS t WHERE ${VALID} ORDER BY t.n DESC LIMIT 1`;
+    return sql`SELECT ${TICK}, (${this.#pending})::text AS c2, ${still} AS c3 FROM ${this.ticks} AS t WHERE ${VALID} ORDER BY t.n DESC LIMIT 1`;
   }
 
   /** True in SQL where an event has committed that the snapshot of `t` does not see. */
@@ -182,7 +183,7 @@ export class Ticks {
     on: StatementTarget | null,
     within: Transaction | null = null,
   ): Promise<readonly Texts[]> {
-    return selectValues(this.#info, fragment, slots, on, within) as Promise<readonly Texts[]>;
+    return selectValues(this.info, fragment, slots, on, within) as Promise<readonly Texts[]>;
   }
 }
 
@@ -198,13 +199,4 @@ function tickOf([n, snap]: Texts): Tick {
 
 function beatOf(row: Texts, known: Tick | null): Beat {
   return { latest: tickOf(row), isLost: known !== null && row[3] !== known.snap };
-}
-
-/** Executes reads where writes go. */
-function primary(on: StatementTarget): StatementTarget {
-  return {
-    read: (text, values) => on.write(text, values),
-    write: (text, values) => on.write(text, values),
-    sharesWrites: false,
-  };
 }

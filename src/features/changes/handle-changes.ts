@@ -155,6 +155,6 @@ function feedOf(request: Request, { plan }: Resource, settings: FeedSettings, is
     const cache = enginesInUse().find((engine) => engine.sequelize === sequelize)?.cache;
     const channel = `crud:ticks:${sequelize.getDatabaseName()}:${changes}`;
     const signal = cache ? new TickSignal(cache, channel) : null;
-    return new Feed(new Ticks(plan, isFast), { ...settings, logger: requestLogger(request), signal });
+    return new Feed(new Ticks(plan.info, isFast), { ...settings, logger: requestLogger(request), signal });
   });
 }

@@ -18,7 +18,7 @@ import { InvalidQueryError } from '../../schema/request-issue.js';
 import { keptIn } from '../../util/memo.js';
 import { excludedAttributes } from '../capture/capture-options.js';
 import { sourceOf } from '../capture/change-table.js';
-import { imageRow, imageTest } from '../capture/image-sql.js';
+import { imageRow, imageTest, momentSql } from '../capture/image-sql.js';
 import type { Texts, Tick, Ticks } from '../capture/ticks.js';
 
 /** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
@@ -197,7 +197,7 @@ function compileJudgement(
     plan.entityTag?.kind === 'version' ? info.attributes.get(plan.entityTag.attribute) : undefined;
   const counted = version ? sql`${EVENT}.new ->> ${version.column}` : raw('NULL');
   const changed = sql`ARRAY(SELECT k.key FROM jsonb_each(${EVENT}.new) AS k WHERE ${EVENT}.old -> k.key IS DISTINCT FROM k.value) || coalesce(${EVENT}.left_out, '{}')`;
-  const time = sql`to_char(${EVENT}.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+  const time = momentSql(sql`${EVENT}.at`);
   const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
   const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e' AND c.id > ${String(after)}::int8`;
   const rest = ticks.between(from, to, COLUMNS, own);

@@ -7,6 +7,7 @@ import {
   pathParameter,
 } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import { CURSOR_PROPERTIES } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
@@ -95,7 +96,6 @@ const REVERT_BODY: JsonSchema = {
 };
 
 const TEXT_OR_NULL: JsonSchema = { type: ['string', 'null'] };
-const CURSOR: JsonSchema = { ...TEXT_OR_NULL };
 
 /** The schema of a page of changes. */
 export function pastSchemas({ plan, names }: DescribedResource): Record<string, JsonSchema> {
@@ -131,10 +131,7 @@ export function pastSchemas({ plan, names }: DescribedResource): Record<string, 
       items: { type: 'object', properties: item, required: Object.keys(item) },
       maxItems: plan.pageSize.max,
     },
-    next_cursor: { ...CURSOR, description: 'For `after`; null on the last page.' },
-    prev_cursor: { ...CURSOR, description: 'For `before`; null on the first page.' },
-    has_next: { type: 'boolean' },
-    has_prev: { type: 'boolean' },
+    ...CURSOR_PROPERTIES,
   };
   return { [names.schemas.past]: { type: 'object', properties: page, required: Object.keys(page) } };
 }

@@ -1,18 +1,13 @@
 /** The handler of `GET /cities/{id}/history`: the story of a read whose result is a page of changes. */
 import type { Request } from 'express';
-import type { Sequelize } from 'sequelize';
 import { idText } from '../../describe/id-text.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
-import type { CursorPage } from '../../execute/page.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
-import { readSessions } from '../../handle/commit-request.js';
-import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
+import { compileValueHandler } from '../../handle/handle-values.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
-import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
 import { compileQueryReader } from '../../operation/compile-features.js';
 import type { Input, Inputs } from '../../operation/feature.js';
-import { currentTarget, type StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import type { CursorScope } from '../../request/query/cursor-codec.js';
 import { parsePathId } from '../../request/read-id.js';
@@ -22,7 +17,7 @@ import { chosenNames } from '../chosen-names.js';
 import { fieldsReader } from '../fields.js';
 import { placeInputs, sizeInput } from '../paging.js';
 import { findPast } from './past-record.js';
-import { type ChangeItem, namedColumns, type PastView, pastProperties, readChanges } from './read-changes.js';
+import { namedColumns, type PastView, pastProperties, readChanges } from './read-changes.js';
 
 /** Parsed arguments of a request. */
 type HistoryArguments = Omit<RequestArguments, 'query'> & { readonly query: HistoryInputs };
@@ -72,53 +67,29 @@ function scopeOf({ plan }: Resource, { id, access, query }: HistoryArguments): C
 }
 
 /** Compiles the handler. */
-export function compileHistoryHandler({ resource, decisions, shaper }: HandlerContext): ActionRunner {
+export function compileHistoryHandler(context: HandlerContext): ActionRunner {
+  const { resource } = context;
   const { plan, cursors } = resource;
-  const { answer, settings, runner } = decisions;
-  const { info, model } = plan;
-  const sequelize = model.sequelize as Sequelize;
-  const isPlain = openTest(info, 'read', false);
-  const isByRows = () => runner === 'rows' && isPlain();
   const all = pastProperties(plan);
-  const run = async (
-    input: HistoryArguments,
-    request: Request,
-    on: StatementTarget | null,
-  ): Promise<CursorPage<ChangeItem>> => {
-    const { access, query } = input;
-    const { fields, size } = query;
-    const placeOf = (name: 'after' | 'before') => {
-      const text = query[name];
-      return text === null ? null : cursors.decode(text, scopeOf(resource, input), name);
-    };
-    const window = { after: placeOf('after'), before: placeOf('before'), size };
-    const past = await findPast(resource, request, input, on);
-    const shown = fields ? all.filter(({ name }) => fields.includes(name)) : all;
-    const view: PastView = { properties: shown, named: namedColumns(plan, access), access };
-    return readChanges(resource, view, past.rowId, window, on);
-  };
-  const story: Story<HistoryArguments, CursorPage<ChangeItem>> = {
+  return compileValueHandler<HistoryArguments>(context, {
+    resources: [resource],
     parse: compileParser(resource),
-    around: null,
-    aloneTarget: compileAloneTarget(sequelize, settings, runner === 'rows'),
-    plan: ({ request }) => (isByRows() && isAlone(sequelize, request) ? 'alone' : 'session'),
-    runAlone: ({ request }, input, _around, on) => run(input, request, on),
-    shape(page, input, format, { response }) {
+    isOpen: openTest(plan.info, 'read', false),
+    async read(input, { request }, on) {
+      const { access, query } = input;
+      const { fields, size } = query;
       const scope = scopeOf(resource, input);
-      const items = page.items as readonly object[] as readonly WireRecord[];
-      const body = envelopeOf(page, 'cursor', false, items, (place) => cursors.encode(place, scope));
-      return {
-        status: response.statusCode,
-        headers: {},
-        body: format === 'text' ? JSON.stringify(body) : body,
+      const placeOf = (name: 'after' | 'before') => {
+        const text = query[name];
+        return text === null ? null : cursors.decode(text, scope, name);
       };
+      const window = { after: placeOf('after'), before: placeOf('before'), size };
+      const past = await findPast(resource, request, input, on);
+      const properties = fields ? all.filter(({ name }) => fields.includes(name)) : all;
+      const view: PastView = { properties, named: namedColumns(plan, access), access };
+      const page = await readChanges(resource, view, past.rowId, window, on);
+      const items = page.items as readonly object[] as readonly WireRecord[];
+      return envelopeOf(page, 'cursor', false, items, (place) => cursors.encode(place, scope));
     },
-    sessions: readSessions([resource], settings),
-    async runWithin(action, input) {
-      const on = isByRows() ? ((await sessionTarget(sequelize, 'get')) ?? currentTarget(sequelize)) : null;
-      const page = await run(input, action.request, on);
-      return story.shape(page, input, formatFor(action.response, answer), action);
-    },
-  };
-  return answerWith(story, answer, shaper);
+  });
 }

@@ -1,7 +1,7 @@
 /** The statements of a record's history: where its record is now, and its changes as a request may see them. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
-import { columnAt } from '../../execute/session/select-values.js';
+import { placedColumns } from '../../execute/session/select-values.js';
 import { arrayLiteral } from '../../execute/sql/encode-parameter.js';
 import { columnsOf, compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
 import {
@@ -18,7 +18,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from '../capture/capture-options.js';
 import { changeTables, sourceOf } from '../capture/change-table.js';
-import { imageCondition, imageRow } from '../capture/image-sql.js';
+import { imageCondition, imageRow, momentSql } from '../capture/image-sql.js';
 import { rowsAsked } from '../soft-delete/deletion.js';
 
 /** A resource, as far as its history depends on it. */
@@ -52,7 +52,7 @@ export function rowNowSql(plan: Past, access: Access): SqlFragment {
   const rows = allOf(byKey(info.address), info.address === info.primaryKey ? null : seen);
   return joinSql(
     [
-      sql`SELECT ${rowId(plan, raw(identifier(info.name)))} AS ${at(0)}, ${test(aliveRows(plan))} AS ${at(1)}, ${test(seen)} AS ${at(2)}`,
+      sql`SELECT ${placedColumns([rowId(plan, raw(identifier(info.name))), test(aliveRows(plan)), test(seen)])}`,
       sql`FROM ${tableSource(info, info.name)} WHERE ${compilePredicate(rows, column)} LIMIT 2`,
     ],
     ' ',
@@ -91,7 +91,7 @@ export function lastSeenSql(
       : sql`c.op = 'd' AND ${joinSql(own, ' AND ')} AND NOT EXISTS (${now})`;
   return joinSql(
     [
-      sql`SELECT c.row_id AS ${at(0)}, i.new IS NOT NULL AND NOT s.new AND ${wasAlive} AS ${at(1)}`,
+      sql`SELECT ${placedColumns([raw('c.row_id'), sql`i.new IS NOT NULL AND NOT s.new AND ${wasAlive}`])}`,
       sql`FROM ${raw(changeTables(model).changes)} AS c ${imagesSql(plan)}`,
       sql`CROSS JOIN LATERAL (SELECT ${isOf(seen, 'i.old')} AS old, ${isOf(seen, 'i.new')} AS new OFFSET 0) AS s`,
       sql`WHERE c.source = ${sourceOf(plan)} AND ${rows} AND (s.old OR s.new) ORDER BY c.id DESC LIMIT 1`,
@@ -139,7 +139,7 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
   const values = storedAttributes(info);
   const shown = [
     raw('e.id::text'),
-    raw(`to_char(e.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`),
+    momentSql(raw('e.at')),
     ...['actor', 'operation', 'request_id'].map((name) => raw(`e.context ->> '${name}'`)),
     revertedTo(plan, seen, row),
     storedTexts('old', 'new', columns),
@@ -152,10 +152,7 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
   ];
   return joinSql(
     [
-      sql`SELECT ${joinSql(
-        shown.map((each, index) => sql`${each} AS ${at(index)}`),
-        ', ',
-      )} FROM (`,
+      sql`SELECT ${placedColumns(shown)} FROM (`,
       sql`SELECT c.id, c.at, c.context, s.old, s.new, l.left_out FROM ${raw(changeTables(model).changes)} AS c`,
       imagesSql(plan),
       sql`CROSS JOIN LATERAL (SELECT ${seenOf('i.old')} AS old, ${seenOf('i.new')} AS new OFFSET 0) AS s`,
@@ -196,10 +193,7 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
   ];
   return joinSql(
     [
-      sql`SELECT ${joinSql(
-        shown.map((each, index) => sql`${each} AS ${at(index)}`),
-        ', ',
-      )} FROM (SELECT ${imageSql(plan, 'c.new')} AS new FROM ${raw(changeTables(model).changes)} AS c`,
+      sql`SELECT ${placedColumns(shown)} FROM (SELECT ${imageSql(plan, 'c.new')} AS new FROM ${raw(changeTables(model).changes)} AS c`,
       sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint OFFSET 0) AS i`,
       sql`CROSS JOIN LATERAL (SELECT CASE WHEN ${seen} THEN i.new END AS new OFFSET 0) AS e`,
       sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.new'))} AS "crud:new"`,
@@ -232,8 +226,4 @@ function imageSql(plan: Past, image: string): SqlFragment {
 
 function textArray(names: readonly string[]): SqlFragment {
   return sql`${arrayLiteral(names)}::text[]`;
-}
-
-function at(index: number): SqlFragment {
-  return raw(identifier(columnAt(index)));
 }

@@ -20,7 +20,7 @@ import { compileShape, type Shape } from '../../handle/shape-answer.js';
 import { type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
-import { currentTarget, type StatementTarget } from '../../postgres/index.js';
+import { currentTarget, onPrimary, type StatementTarget } from '../../postgres/index.js';
 import { compileValuesParser, type RequestArguments } from '../../request/parse-request.js';
 import { readBody } from '../../request/read-body.js';
 import { parsePathId } from '../../request/read-id.js';
@@ -105,13 +105,7 @@ function revertingRows(
     isFollowed,
     ...(mayDrop ? { mayDrop } : {}),
     run(input, on) {
-      const target = on ?? usual();
-      const fresh: StatementTarget = {
-        sharesWrites: false,
-        read: (text, values) => target.write(text, values),
-        write: (text, values) => target.write(text, values),
-      };
-      return revert(input, fresh, (written) => run(written, on));
+      return revert(input, onPrimary(on ?? usual()), (written) => run(written, on));
     },
   };
 }

@@ -29,6 +29,12 @@ export interface StatementTarget {
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
 }
 
+/** Executes reads where writes go, so that they see the last one. */
+export function onPrimary(on: StatementTarget): StatementTarget {
+  const write: StatementTarget['write'] = (text, values) => on.write(text, values);
+  return { read: write, write, sharesWrites: false };
+}
+
 /** A statement with its values and settings. */
 export interface StatementCall {
   readonly statement: PreparedStatement;
