@@ -196,11 +196,12 @@ export function visibleAttribute(
 
 /** A choice among texts, of which the first is the default. */
 export function compileChoice<const C extends readonly [string, ...string[]]>(
-  { options, report }: OptionCheck,
-  option: 'pagination' | 'unknownQuery',
+  { report }: Pick<OptionCheck, 'report'>,
+  option: string,
+  given: unknown,
   choices: C,
 ): C[number] {
-  const value: unknown = options[option] ?? choices[0];
+  const value = given ?? choices[0];
   const chosen = choices.find((choice) => choice === value);
   if (chosen === undefined) {
     const guess = didYouMean(typeof value === 'string' ? value : '', choices);

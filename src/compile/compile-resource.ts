@@ -110,7 +110,7 @@ export function compileResource(
     tags: Object.freeze([...(options.tags ?? [info.name])]),
     description: options.description ?? null,
     endpoints: compileEndpoints(check),
-    pagination: compileChoice(check, 'pagination', ['offset', 'cursor'] as const),
+    pagination: compileChoice(check, 'pagination', options.pagination, ['offset', 'cursor']),
     pageSize: compilePageSize(check),
     count: compileCount(options.count, usualCount(options), 'count', report),
     filters: compileFilters(check),
@@ -122,7 +122,7 @@ export function compileResource(
       update: compileSchema(check, 'updateSchema', decorators),
     }),
     dependencies: compileDependencies(check),
-    unknownQuery: compileChoice(check, 'unknownQuery', ['reject', 'ignore'] as const),
+    unknownQuery: compileChoice(check, 'unknownQuery', options.unknownQuery, ['reject', 'ignore']),
     features: compileResourceOptions(check, featureOptions),
   };
   if (isServed && needsId(named.endpoints, options)) problems.push(...id.problems);

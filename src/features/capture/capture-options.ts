@@ -1,12 +1,12 @@
 /** The options `history` and `changes` of `@Crud`, as far as capture needs them, and `history` of `bootstrap`. */
 import type { Request } from 'express';
-import { isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
+import { compileChoice, isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { HistoryOptions } from '../../declare/history-options.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { OptionCompiler } from '../../operation/feature.js';
-import { didYouMean, showValue, unknownOptions } from '../../util/option-problems.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
 
 /** Members of the options of `bootstrap`. */
 export interface HistoryOption {
@@ -59,47 +59,43 @@ const PATH = /^\/[\w-]+$/;
 /** Retention of changes that only a feed needs. */
 const USUAL_RETENTION = '7 days';
 
+/** The members of an option that is true, false or an object; null where there are none. */
+function membersOf(
+  option: string,
+  value: unknown,
+  usual: string,
+  { report }: OptionCheck,
+): Readonly<Record<string, unknown>> | null {
+  if (value === true) return {};
+  if (isPlain(value)) return value as Readonly<Record<string, unknown>>;
+  if (value !== false)
+    report(`${option} is ${showValue(value)}; use true, or an object such as { retention: '${usual}' }.`);
+  return null;
+}
+
 /** Compiles `history` of `@Crud`. */
 export function compileHistory(value: unknown, check: OptionCheck): HistoryPlan | null {
-  const { report } = check;
-  if (value === false) return null;
-  const given = value === true ? {} : value;
-  if (!isPlain(given)) {
-    report(`history is ${showValue(value)}; use true, or an object such as { retention: '2 years' }.`);
-    return null;
-  }
-  const options = given as Readonly<Record<string, unknown>>;
-  unknownOptions('history', options, NAMES).forEach(report);
-  const {
-    exclude = [],
-    keep = [],
-    renamed = {},
-    retention,
-    images = 'row',
-    onPurge = 'keep',
-    capture,
-  } = options;
+  const options = membersOf('history', value, '2 years', check);
+  if (!options) return null;
+  unknownOptions('history', options, NAMES).forEach(check.report);
+  const { exclude = [], keep = [], renamed = {}, retention, images, onPurge, capture } = options;
   return Object.freeze({
     exclude: namesOf(check, 'exclude', exclude),
     keep: namesOf(check, 'keep', keep),
     renamed: renamedOf(check, renamed),
     retention: retention === undefined ? null : retentionOf(check, 'history.retention', retention),
-    images: choiceOf(check, 'images', images, ['row', 'changed'] as const),
-    onPurge: choiceOf(check, 'onPurge', onPurge, ['keep', 'erase'] as const),
-    isByRow: capture !== undefined && choiceOf(check, 'capture', capture, ['row'] as const) === 'row',
+    images: compileChoice(check, 'history.images', images, ['row', 'changed']),
+    onPurge: compileChoice(check, 'history.onPurge', onPurge, ['keep', 'erase']),
+    isByRow: capture !== undefined && compileChoice(check, 'history.capture', capture, ['row']) === 'row',
   });
 }
 
 /** Compiles `changes` of `@Crud`. */
 export function compileChanges(value: unknown, check: OptionCheck): ChangesPlan | null {
-  if (value === false) return null;
-  const given = value === true ? {} : value;
-  if (!isPlain(given)) {
-    check.report(`changes is ${showValue(value)}; use true, or an object such as { retention: '7 days' }.`);
-    return null;
-  }
-  const { retention = USUAL_RETENTION, path, ...others } = given as Readonly<Record<string, unknown>>;
-  unknownOptions('changes', others, ['retention', 'path']).forEach(check.report);
+  const options = membersOf('changes', value, USUAL_RETENTION, check);
+  if (!options) return null;
+  unknownOptions('changes', options, ['retention', 'path']).forEach(check.report);
+  const { retention = USUAL_RETENTION, path } = options;
   if (path !== undefined && !(typeof path === 'string' && PATH.test(path)))
     check.report(
       `changes.path is ${showValue(path)}; use one segment of letters, digits, '-' and '_', such as '/_changes'.`,
@@ -129,19 +125,6 @@ function renamedOf(check: OptionCheck, value: unknown): Readonly<Record<string, 
     `history.renamed is ${showValue(value)}; use an object of old columns and attributes, such as { town: 'city' }.`,
   );
   return {};
-}
-
-function choiceOf<const C extends string>(
-  { report }: OptionCheck,
-  option: string,
-  value: unknown,
-  choices: readonly [C, ...C[]],
-): C {
-  const chosen = choices.find((each) => each === value);
-  if (chosen !== undefined) return chosen;
-  const known = choices.map((each) => `'${each}'`).join(' or ');
-  report(`history.${option} is ${showValue(value)}; use ${known}.${didYouMean(String(value), choices)}`);
-  return choices[0];
 }
 
 function retentionOf({ report }: OptionCheck, option: string, value: unknown): string {

@@ -6,14 +6,13 @@ import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, isOfTable, sourceOf } from './change-table.js';
-import { erasureTables } from './erase-sql.js';
 import { imageFunction } from './image-sql.js';
 
 /**
  * The trigger function. Its name has the version of what it stores: triggers of an older version are replaced, and both may be there
  * while applications of two versions run.
  */
-export const FUNCTION = 'crud_capture_1';
+const FUNCTION = 'crud_capture_1';
 
 /** Begin of the names of the triggers. */
 const TRIGGER = 'crud_capture_';
@@ -27,7 +26,7 @@ const EVENTS = {
 } as const;
 
 /** The triggers that a table needs. */
-export interface TableCapture {
+interface TableCapture {
   /** Quoted. */
   readonly table: string;
   readonly isByRow: boolean;
@@ -63,7 +62,6 @@ function arrayText(names: readonly string[]): string {
 
 /** The tables and triggers of a resource that stores changes. */
 export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]): OwnTable[] {
-  if (!isCaptured(plan)) return [];
   const { changes, ticks } = changeTables(plan.model);
   const { table, isByRow, values } = captureOf(plan, plans);
   const args = values.map(quoteText).join(', ');
@@ -81,10 +79,7 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
         functionDefinition(changes),
         imageFunction(plan.model),
       ],
-      find: {
-        text: `SELECT EXISTS (SELECT FROM pg_proc JOIN pg_class ON pronamespace = relnamespace WHERE pg_class.oid = to_regclass($1) AND proname = $2) AS "exists"`,
-        values: [changes, FUNCTION],
-      },
+      find: functionsFound(changes, [FUNCTION]),
       failure,
     },
     {
@@ -111,13 +106,6 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
       find: triggersFound({ table, isByRow, values }, ''),
       failure,
     },
-    ...erasureTables(plan, {
-      changes,
-      values,
-      settings: SETTINGS,
-      deleted: imagesOf(tableOf('old')),
-      inSchema: (text) => inSchemaOf(changes, text),
-    }),
   ];
 }
 
@@ -125,6 +113,16 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
 export function presentTriggers(plan: ResourcePlan, plans: readonly ResourcePlan[]) {
   const { values, ...capture } = captureOf(plan, plans);
   return triggersFound({ ...capture, values: values.slice(0, 2) }, `|| '%' AND tgenabled IN ('O', 'A')`);
+}
+
+/** A statement that says whether functions are there, in the schema of a table. */
+export function functionsFound(table: string, names: readonly string[]): NonNullable<OwnTable['find']> {
+  return {
+    text:
+      'SELECT count(*) = cardinality($2::text[]) AS "exists" FROM pg_proc JOIN pg_class ON pronamespace = relnamespace ' +
+      'WHERE pg_class.oid = to_regclass($1) AND proname = ANY ($2::text[])',
+    values: [table, arrayText(names)],
+  };
 }
 
 /** 1 and 32 are ROW and TRUNCATE (`pg_trigger.h`). */
@@ -212,7 +210,7 @@ END $crud$`;
 }
 
 /** The rows of a transition table, as JSON. Without OFFSET PostgreSQL would write the JSON of a row once for each mention of it. */
-function tableOf(name: 'old' | 'new'): string {
+export function tableOf(name: 'old' | 'new'): string {
   return `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows OFFSET 0)`;
 }
 
@@ -223,7 +221,7 @@ const ROW_ID =
   'FROM pg_catalog.unnest(key) AS part) END';
 
 /** A row as JSON with its id. Names are qualified: nothing that a user may create comes in their place. */
-function imagesOf(rows: string, rowId = ROW_ID): string {
+export function imagesOf(rows: string, rowId = ROW_ID): string {
   return `(SELECT image, ${rowId} AS row_id FROM ${rows} AS images)`;
 }
 
@@ -288,12 +286,12 @@ REVOKE ALL ON FUNCTION %1$I.${FUNCTION}() FROM PUBLIC;
 }
 
 /** Settings of functions that make texts of values. */
-const SETTINGS =
+export const SETTINGS =
   `SET search_path = pg_catalog, pg_temp SET "TimeZone" = 'UTC' SET "DateStyle" = 'ISO' SET "IntervalStyle" = 'postgres' ` +
   "SET extra_float_digits = 1 SET bytea_output = 'hex'";
 
 /** A statement that creates functions in the schema of the changes. @param text with `%1$I` for its name */
-function inSchemaOf(changes: string, text: string): string {
+export function inSchemaOf(changes: string, text: string): string {
   return `DO $crud$
 BEGIN
   EXECUTE format($format$${text}$format$, (SELECT nspname FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace WHERE pg_class.oid = '${changes}'::regclass));

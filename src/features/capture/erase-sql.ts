@@ -4,6 +4,8 @@ import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from './capture-options.js';
+import { captureOf, functionsFound, imagesOf, inSchemaOf, SETTINGS, tableOf } from './capture-sql.js';
+import { changeTables } from './change-table.js';
 import { ERASE, ERASE_ACTOR } from './erase-history.js';
 
 /** The function of the trigger that erases with a purge. */
@@ -12,38 +14,20 @@ const PURGE = 'crud_purge_1';
 /** Behind the trigger that stores the delete, by its name. */
 const TRIGGER = 'crud_capture_erase';
 
-/** Parts of the capture that erasure needs. */
-interface CaptureParts {
-  /** The table of changes, quoted. */
-  readonly changes: string;
-  /** The settings of functions that make ids of rows. */
-  readonly settings: string;
-  /** Rows with the column `row_id`, for FROM, of those that were deleted, in a function with the variable `key`. */
-  readonly deleted: string;
-  /** The arguments of the triggers, as literals: the source, and the columns of the key. */
-  readonly values: readonly string[];
-  /** Makes a statement that creates functions in the schema of the changes, where `%1$I` is its name. */
-  inSchema(text: string): string;
-}
-
 /** The functions, and the trigger of a table whose purges erase. */
-export function erasureTables(plan: ResourcePlan, capture: CaptureParts): OwnTable[] {
-  const { changes, values, inSchema } = capture;
+export function erasureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]): OwnTable[] {
+  const { changes } = changeTables(plan.model);
   const table = quotedTable(plan.model);
   const functions: OwnTable = {
     name: `${changes} (erasure)`,
     noun: `are no functions ${ERASE}, ${ERASE_ACTOR} and ${PURGE}`,
-    definition: [inSchema(functionsOf(capture))],
-    find: {
-      text:
-        'SELECT count(*) = 3 AS "exists" FROM pg_proc JOIN pg_class ON pronamespace = relnamespace ' +
-        'WHERE pg_class.oid = to_regclass($1) AND proname IN ($2, $3, $4)',
-      values: [changes, ERASE, ERASE_ACTOR, PURGE],
-    },
+    definition: [inSchemaOf(changes, FUNCTIONS)],
+    find: functionsFound(changes, [ERASE, ERASE_ACTOR, PURGE]),
     failure: 'erasures of history fail',
   };
   if (historyOf(plan)?.onPurge !== 'erase') return [functions];
-  const args = values.slice(0, 2).map(quoteText).join(', ');
+  // The source, and the columns of the key.
+  const args = captureOf(plan, plans).values.slice(0, 2).map(quoteText).join(', ');
   return [
     functions,
     {
@@ -62,15 +46,15 @@ export function erasureTables(plan: ResourcePlan, capture: CaptureParts): OwnTab
   ];
 }
 
+const HEAD = `LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} AS $function$
+#variable_conflict use_variable`;
+
 /**
  * An image keeps that it is there: a change is still a create, an update or a delete. The statement trigger sees no row that only moves
  * to another partition, as one for each row would.
  */
-function functionsOf({ settings, deleted }: CaptureParts): string {
-  const head = `LANGUAGE plpgsql SECURITY DEFINER ${settings} AS $function$
-#variable_conflict use_variable`;
-  return `
-CREATE OR REPLACE FUNCTION %1$I.${ERASE}(erased_source text, erased_row text, columns text[]) RETURNS bigint ${head}
+const FUNCTIONS = `
+CREATE OR REPLACE FUNCTION %1$I.${ERASE}(erased_source text, erased_row text, columns text[]) RETURNS bigint ${HEAD}
 DECLARE
   erased bigint;
 BEGIN
@@ -85,7 +69,7 @@ BEGIN
   END IF;
   RETURN erased;
 END $function$;
-CREATE OR REPLACE FUNCTION %1$I.${ERASE_ACTOR}(actor text, substitute text) RETURNS bigint ${head}
+CREATE OR REPLACE FUNCTION %1$I.${ERASE_ACTOR}(actor text, substitute text) RETURNS bigint ${HEAD}
 DECLARE
   erased bigint;
 BEGIN
@@ -98,13 +82,12 @@ BEGIN
   END IF;
   RETURN erased;
 END $function$;
-CREATE OR REPLACE FUNCTION %1$I.${PURGE}() RETURNS trigger ${head}
+CREATE OR REPLACE FUNCTION %1$I.${PURGE}() RETURNS trigger ${HEAD}
 DECLARE
   key text[] := TG_ARGV[1];
 BEGIN
-  PERFORM %1$I.${ERASE}(TG_ARGV[0], purged.row_id, NULL) FROM ${deleted} AS purged;
+  PERFORM %1$I.${ERASE}(TG_ARGV[0], purged.row_id, NULL) FROM ${imagesOf(tableOf('old'))} AS purged;
   RETURN NULL;
 END $function$;
 REVOKE ALL ON FUNCTION %1$I.${ERASE}(text, text, text[]), %1$I.${ERASE_ACTOR}(text, text), %1$I.${PURGE}() FROM PUBLIC;
 `;
-}

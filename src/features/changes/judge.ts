@@ -19,7 +19,8 @@ import { keptIn } from '../../util/memo.js';
 import { excludedAttributes } from '../capture/capture-options.js';
 import { sourceOf } from '../capture/change-table.js';
 import { imageRow, imageTest, momentSql } from '../capture/image-sql.js';
-import type { Texts, Tick, Ticks } from '../capture/ticks.js';
+import type { Texts, Ticks } from '../capture/ticks.js';
+import type { Place } from './place.js';
 
 /** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
 export const MOST = 10_000;
@@ -64,13 +65,6 @@ export interface Judged {
   readonly events: readonly PlacedEvent[];
   /** The last one that was looked at; null where none is behind it. */
   readonly last: bigint | null;
-}
-
-/** A part of the feed: what one tick does not see and another one does, behind an event. */
-export interface Window {
-  readonly from: Tick;
-  readonly to: Tick;
-  readonly after: bigint;
 }
 
 /** The name of a resource in a feed. */
@@ -144,7 +138,7 @@ function reads(predicate: Predicate, name: string): boolean {
 export async function judge(
   condition: Condition,
   ticks: Ticks,
-  window: Window,
+  window: Place,
   size: number,
 ): Promise<Judged> {
   const { resource, slots, settings } = condition;
@@ -182,7 +176,7 @@ const EVENT = raw(identifier('.event'));
 function compileJudgement(
   { resource: { plan }, where }: Condition,
   ticks: Ticks,
-  { from, to, after }: Window,
+  { from, to, after }: Place,
   size: number,
 ): SqlFragment {
   const { info, model } = plan;

@@ -4,10 +4,16 @@ import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { type CursorCodec, type CursorScope, InvalidCursorError } from '../../request/query/cursor-codec.js';
 import { InvalidQueryError, InvalidRequestError } from '../../schema/request-issue.js';
 import type { Tick, Ticks } from '../capture/ticks.js';
-import type { Window } from './judge.js';
 
-/** A place: behind an event of a window, or behind all of a tick, where both ends are the same. */
-export type Place = Window;
+/**
+ * A place: behind an event of a window, which is what one tick does not see and another one does, or behind all of a tick, where both ends
+ * are the same. Also the part of the window behind it.
+ */
+export interface Place {
+  readonly from: Tick;
+  readonly to: Tick;
+  readonly after: bigint;
+}
 
 /** The place behind all that a tick sees. */
 export function behind(tick: Tick): Place {

@@ -137,15 +137,15 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
   const isAlive = (image: string) =>
     alive ? imageCondition(info, alive, raw(image)) : sql`${raw(image)} IS NOT NULL`;
   const values = storedAttributes(info);
+  const head = [
+    sql`'at', ${momentSql(raw('e.at'))}, 'of', ${revertedTo(plan, seen, row)}, 'leftOut', e.left_out`,
+    ...['actor', 'operation', 'request_id'].map((name) => raw(`'${name}', e.context ->> '${name}'`)),
+    sql`'before', ${storedTexts('old', 'new', columns)}, 'after', ${storedTexts('new', 'old', columns)}`,
+    sql`'hasOld', e.old IS NOT NULL, 'wasAlive', ${isAlive('e.old')}, 'hasNew', e.new IS NOT NULL, 'isAlive', ${isAlive('e.new')}`,
+  ];
   const shown = [
     raw('e.id::text'),
-    momentSql(raw('e.at')),
-    ...['actor', 'operation', 'request_id'].map((name) => raw(`e.context ->> '${name}'`)),
-    revertedTo(plan, seen, row),
-    storedTexts('old', 'new', columns),
-    storedTexts('new', 'old', columns),
-    raw('to_jsonb(e.left_out)'),
-    ...['e.old', 'e.new'].flatMap((image) => [raw(`${image} IS NOT NULL`), isAlive(image)]),
+    sql`json_build_object(${joinSql(head, ', ')})`,
     ...['old', 'new'].flatMap((side) =>
       values.map((each) => raw(`"crud:${side}".${identifier(each.column)}${selectedCast(each)}`)),
     ),
@@ -193,12 +193,12 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
   ];
   return joinSql(
     [
-      sql`SELECT ${placedColumns(shown)} FROM (SELECT ${imageSql(plan, 'c.new')} AS new FROM ${raw(changeTables(model).changes)} AS c`,
-      sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint OFFSET 0) AS i`,
+      sql`SELECT ${placedColumns(shown)} FROM ${raw(changeTables(model).changes)} AS c ${imagesSql(plan)}`,
       sql`CROSS JOIN LATERAL (SELECT CASE WHEN ${seen} THEN i.new END AS new OFFSET 0) AS e`,
       sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.new'))} AS "crud:new"`,
       sql`CROSS JOIN ${tableSource(info, 'crud:now')}`,
-      sql`WHERE e.new IS NOT NULL AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
+      sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint`,
+      sql`AND e.new IS NOT NULL AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
     ],
     ' ',
   );

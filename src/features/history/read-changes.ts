@@ -129,23 +129,18 @@ export async function readChanges(
   return { ...(page as CursorPage<PlacedRow>), items: page.items.map(({ values }) => itemOf(values)) };
 }
 
-/** Places of the first values of a row. */
-const HEAD = 13;
-
-type Head = [
+/** Values of a row before those of its images. */
+type Head = readonly [
   id: string,
-  at: string,
-  actor: string | null,
-  operation: string | null,
-  requestId: string | null,
-  of: string | null,
-  before: Texts | null,
-  after: Texts | null,
-  leftOut: readonly string[],
-  hasOld: boolean,
-  wasAlive: boolean,
-  hasNew: boolean,
-  isAlive: boolean,
+  parts: Pick<ChangeItem, 'at' | 'actor' | 'operation' | 'request_id' | 'of'> & {
+    readonly before: Texts | null;
+    readonly after: Texts | null;
+    readonly leftOut: readonly string[];
+    readonly hasOld: boolean;
+    readonly wasAlive: boolean;
+    readonly hasNew: boolean;
+    readonly isAlive: boolean;
+  },
 ];
 
 /** Values as JSON texts, by column. */
@@ -162,21 +157,8 @@ function itemMaker(
     ({ attribute }) => entityTag?.kind === 'version' && entityTag.attribute === attribute,
   );
   return (row: ValueRow): ChangeItem => {
-    const [
-      id,
-      at,
-      actor,
-      operation,
-      request_id,
-      of,
-      before,
-      after,
-      leftOut,
-      hasOld,
-      wasAlive,
-      hasNew,
-      isAlive,
-    ] = row as unknown as Head;
+    const [id, parts] = row as unknown as Head;
+    const { at, actor, operation, request_id, of, before, after, leftOut, hasOld, hasNew } = parts;
     const sideOf = (texts: Texts | null, isThere: boolean, from: number) => {
       const values = row.slice(from, from + attributes.length);
       const shown = isThere ? serialize(recordOf(info, values), fields) : {};
@@ -190,8 +172,8 @@ function itemMaker(
       };
       return { shown, valueAt };
     };
-    const old = sideOf(before, hasOld, HEAD);
-    const now = sideOf(after, hasNew, HEAD + attributes.length);
+    const old = sideOf(before, hasOld, 2);
+    const now = sideOf(after, hasNew, 2 + attributes.length);
     const changes: Record<string, Change> = {};
     for (const property of properties) {
       const [from, to] = [old.valueAt(property), now.valueAt(property)];
@@ -205,7 +187,7 @@ function itemMaker(
     const state = version ? (hasNew ? now : old).shown[version.name] : null;
     const left = leftOut.map((column) => named.get(column) as string);
     return {
-      ...{ id, at, op: operationOf(hasOld, wasAlive, hasNew, isAlive), actor, operation, request_id, of },
+      ...{ id, at, op: operationOf(parts), actor, operation, request_id, of },
       version: state ?? null,
       changed: [...Object.keys(changes), ...left],
       changes,
@@ -214,12 +196,7 @@ function itemMaker(
 }
 
 /** A record that comes into view is new to the request, and one that leaves it is gone. */
-function operationOf(
-  hasOld: boolean,
-  wasAlive: boolean,
-  hasNew: boolean,
-  isAlive: boolean,
-): ChangeItem['op'] {
+function operationOf({ hasOld, wasAlive, hasNew, isAlive }: Head[1]): ChangeItem['op'] {
   if (!hasOld) return 'create';
   if (!hasNew) return 'delete';
   if (wasAlive === isAlive) return 'update';

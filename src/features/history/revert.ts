@@ -21,7 +21,11 @@ import { type AccessForm, closedAttributes, perForm } from '../../operation/acce
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
 import { currentTarget, onPrimary, type StatementTarget } from '../../postgres/index.js';
-import { compileValuesParser, type RequestArguments } from '../../request/parse-request.js';
+import {
+  compileValuesParser,
+  type ParsedValues,
+  type RequestArguments,
+} from '../../request/parse-request.js';
 import { readBody } from '../../request/read-body.js';
 import { parsePathId } from '../../request/read-id.js';
 import { withMembers } from '../../respond/row-view.js';
@@ -42,12 +46,6 @@ interface RevertArguments extends RequestArguments {
 /** The result of a revert. */
 interface Reverted extends Outcome {
   /** Names of values of the state that the record cannot have again. */
-  readonly skipped: readonly string[];
-}
-
-/** A state of a record, as a body has it. */
-interface PastState {
-  readonly body: Readonly<Record<string, unknown>>;
   readonly skipped: readonly string[];
 }
 
@@ -77,7 +75,14 @@ export function compileRevertHandler(route: RouteSpec, context: HandlerContext):
       verb: route.verb,
       parse,
       parseOnce: parse,
-      rows: rows && revertingRows(rows, reverted, () => currentTarget(sequelize as Sequelize)),
+      // The state is read where the write is, so that it is not older.
+      rows:
+        rows &&
+        withRun(rows, (input, on) =>
+          reverted(input, onPrimary(on ?? currentTarget(sequelize as Sequelize)), (written) =>
+            rows.run(written, on),
+          ),
+        ),
       runMethod: (action, input) =>
         reverted(input as RevertArguments, null, (written) => update(action, written)),
       completions: compileCompletions(resource, 'update'),
@@ -90,24 +95,12 @@ export function compileRevertHandler(route: RouteSpec, context: HandlerContext):
   );
 }
 
-/** With our SQL. The state is read where the write is, so that it is not older. */
-function revertingRows(
-  { isOpen, mayDrop, isFollowed = false, run }: RowRunner,
-  revert: (
-    input: RevertArguments,
-    on: StatementTarget,
-    run: (written: RequestArguments) => Promise<Outcome | null>,
-  ) => Promise<Reverted | null>,
-  usual: () => StatementTarget,
+/** Without the part of a feature, whose statement would be that of an update. */
+function withRun(
+  { isOpen, mayDrop, isFollowed = false }: RowRunner,
+  run: RowRunner<RevertArguments>['run'],
 ): RowRunner<RevertArguments> {
-  return {
-    isOpen,
-    isFollowed,
-    ...(mayDrop ? { mayDrop } : {}),
-    run(input, on) {
-      return revert(input, onPrimary(on ?? usual()), (written) => run(written, on));
-    },
-  };
+  return { isOpen, isFollowed, ...(mayDrop ? { mayDrop } : {}), run };
 }
 
 function withSkipped(shape: Shape): Shape {
@@ -154,6 +147,14 @@ function unknownChange({ name }: Pick<ResourcePlan, 'name'>): InvalidBodyError {
   return new InvalidBodyError([{ pointer: '/to', code: 'revert.unknown', detail }]);
 }
 
+/** Stored values by column, columns that are gone, those that have other values now, and the values of the state. */
+type StateRow = readonly [
+  texts: Readonly<Record<string, string>>,
+  gone: readonly string[],
+  differing: readonly string[],
+  ...values: unknown[],
+];
+
 /** Compiles the reader of the values of an update. */
 function compileValues(resource: Resource) {
   const { plan } = resource;
@@ -168,34 +169,10 @@ function compileValues(resource: Resource) {
       : [],
   );
   const closedFor = perForm((form: AccessForm) => closedAttributes(form, 'update'));
-  /** @param texts stored values by column @param differing columns that have other values now */
-  const stateOf = (
-    form: AccessForm,
-    [texts, gone, differing, ...values]: readonly [
-      Readonly<Record<string, string>>,
-      string[],
-      string[],
-      ...unknown[],
-    ],
-  ): PastState => {
-    const body: Record<string, unknown> = {};
-    const skipped = [...gone];
-    for (const { name, column, index } of updated) {
-      // The server writes the one, and the other one is not there for the request.
-      if (form.given.has(name) || form.unreadable.has(name)) continue;
-      const text = texts[column];
-      const value = values[index] ?? null;
-      if (closedFor(form).has(name)) {
-        if (differing.includes(column)) body[name] = null;
-      } else if (text === undefined || (text !== 'null' && value === null)) skipped.push(name);
-      else if (differing.includes(column)) body[name] = value === null ? null : formats[index]?.(value);
-    }
-    return { body, skipped };
-  };
   return async (
     { request, id, access, to }: RevertArguments,
     on: StatementTarget | null,
-  ): Promise<Required<Pick<RequestArguments, 'access' | 'values'>> & Pick<PastState, 'skipped'>> => {
+  ): Promise<ParsedValues & Pick<Reverted, 'skipped'>> => {
     const past = await findPast(resource, request, { id, access }, on);
     if (!past.isAlive)
       throw new RefusedRequestError(
@@ -206,8 +183,21 @@ function compileValues(resource: Resource) {
     if (BigInt(to) > LARGEST) throw unknownChange(plan);
     const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), access.slots, on);
     if (!row) throw unknownChange(plan);
-    const { body, skipped } = stateOf(access.form, row as never);
-    const parsed = await parseValues(request, access, body);
-    return { ...parsed, skipped };
+    const [texts, gone, differing, ...values] = row as unknown as StateRow;
+    const { given, unreadable } = access.form;
+    const closed = closedFor(access.form);
+    const body: Record<string, unknown> = {};
+    const skipped = [...gone];
+    for (const { name, column, index } of updated) {
+      // The server writes the one, and the other one is not there for the request.
+      if (given.has(name) || unreadable.has(name)) continue;
+      const text = texts[column];
+      const value = values[index] ?? null;
+      if (closed.has(name)) {
+        if (differing.includes(column)) body[name] = null;
+      } else if (text === undefined || (text !== 'null' && value === null)) skipped.push(name);
+      else if (differing.includes(column)) body[name] = value === null ? null : formats[index]?.(value);
+    }
+    return { ...(await parseValues(request, access, body)), skipped };
   };
 }
