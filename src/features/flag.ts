@@ -5,18 +5,9 @@ import { didYouMean } from '../util/option-problems.js';
 
 /** Makes the input of a parameter that is true or false. */
 export function flag(name: string, member: string, absent: boolean, description: string): Input {
+  const choices = { description, allowed: ['true', 'false'], code: 'boolean', member, absent };
   return {
-    in: 'query',
-    name,
-    endpoints: [],
-    member,
-    absent,
-    read(text, { issues }) {
-      if (text === 'true' || text === 'false') return text === 'true';
-      const detail = `Parameter '${name}' is ${quote(text)}; it accepts true and false.`;
-      issues.push({ parameter: name, code: 'boolean', detail, allowed: ['true', 'false'] });
-      return absent;
-    },
+    ...choice(name, choices, (text) => (text === 'true' ? true : text === 'false' ? false : undefined)),
     // A form would send a default of the schema, and other requests to the same path have no such parameter.
     describe: () => ({ description, schema: { type: 'boolean' } }),
   };

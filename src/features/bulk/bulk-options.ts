@@ -9,7 +9,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { BULK_ENDPOINTS, type BulkEndpoint } from '../../declare/endpoint.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
-import { didYouMean, showValue } from '../../util/option-problems.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
 import { flag } from '../flag.js';
 import { readInteger } from '../paging.js';
 
@@ -22,10 +22,8 @@ export function compileMax(value: unknown, { report }: OptionCheck): number {
     report(`bulk is ${showValue(value)}; use an object such as { max: 500 }.`);
     return DEFAULT_MAX;
   }
-  const { max = DEFAULT_MAX, ...others } = value as { max?: number };
-  for (const name of Object.keys(others)) {
-    report(`bulk has no '${name}'; use max.${didYouMean(name, ['max'])}`);
-  }
+  const { max = DEFAULT_MAX } = value as { max?: number };
+  unknownOptions('bulk', value as object, ['max']).forEach(report);
   if (!Number.isInteger(max) || max < 1 || max > HIGHEST_MAX) {
     report(`bulk.max is ${showValue(max)}; use an integer from 1 to ${HIGHEST_MAX}.`);
   }

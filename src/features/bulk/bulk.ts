@@ -1,7 +1,6 @@
 /** Writes of many records: `POST /many`, `PATCH /` and `DELETE /`, guarded as the methods that they call for each record. */
 import { BULK_ENDPOINTS, type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
-import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController } from '../../express/resources/crud-controller.js';
+import { guardProblems, parameterProblems } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
@@ -49,20 +48,18 @@ const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
 });
 
 /** Problems of a controller with a route for many records: guards that `q` passes by, and parameters of a method. */
-function problemsOf(endpoint: BulkEndpoint, { controller }: Resource): string[] {
-  const lineage = lineageOf(controller, CrudController);
-  const passed =
-    endpoint === 'deleteMany' && isGuarded(lineage, 'list')
-      ? [
-          `${controller.name}.list has decorators that guard it, and endpoints has 'deleteMany', whose q finds records without them; ` +
-            'guard the class, or use can.list, or leave one of both out.',
-        ]
-      : [];
-  const { method } = USUAL[SINGLE_OF[endpoint]];
-  if (declaredParameters(lineage, method).length === 0) return passed;
+function problemsOf(endpoint: BulkEndpoint, resource: Resource): string[] {
   return [
-    ...passed,
-    `${controller.name}.${method} has decorated parameters, which are read once for a request, and endpoints has '${endpoint}', ` +
-      'which calls it for each record; read them from context.request in the method, or leave one of both out.',
+    ...guardProblems(
+      resource,
+      endpoint === 'deleteMany' ? ['list'] : [],
+      "endpoints has 'deleteMany', whose q finds records without them",
+      'guard the class, or use can.list, or leave one of both out',
+    ),
+    ...parameterProblems(
+      resource,
+      [USUAL[SINGLE_OF[endpoint]].method],
+      `which are read once for a request, and endpoints has '${endpoint}', which calls it for each record`,
+    ),
   ];
 }

@@ -5,7 +5,7 @@ import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js'
 import { EXPORT_FORMATS, type ExportFormat } from '../../declare/export-options.js';
 import { type Input, type Inputs, PLACES } from '../../operation/feature.js';
 import { CURSOR_LENGTH, type CursorCodec } from '../../request/query/cursor-codec.js';
-import { didYouMean, repeatedNames, showValue } from '../../util/option-problems.js';
+import { didYouMean, repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
 import { choice, flag } from '../flag.js';
 
 /** The compiled option. */
@@ -30,10 +30,8 @@ export function compileExport(value: unknown, { report }: OptionCheck): ExportPl
     );
     return { formats: ['csv'], maxRows: null, snapshot: null };
   }
-  const { formats, maxRows = null, snapshot = null, ...others } = given as Readonly<Record<string, unknown>>;
-  for (const name of Object.keys(others)) {
-    report(`export has no '${name}'; use ${NAMES.join(', ')}.${didYouMean(name, NAMES)}`);
-  }
+  unknownOptions('export', given as object, NAMES).forEach(report);
+  const { formats, maxRows = null, snapshot = null } = given as Readonly<Record<string, unknown>>;
   formatProblems(formats).forEach(report);
   if (maxRows !== null && !isInteger(maxRows, 1, Number.MAX_SAFE_INTEGER - 1))
     report(`export.maxRows is ${showValue(maxRows)}; use an integer from 1, or leave it out.`);

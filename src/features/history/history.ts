@@ -3,8 +3,8 @@ import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { choiceProblem, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { Repository } from '../../execute/records/repository.js';
-import { declaredParameters, lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
+import { isOverridden } from '../../express/resources/crud-controller.js';
+import { parameterProblems } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { decideRows, type PathSettings } from '../../handle/decide-route.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
@@ -58,7 +58,14 @@ const REVERT: HandledRoute & DescribedRoute & { readonly endpoint: 'revert' } = 
   words: REVERT_WORDS,
   single: USUAL.update,
   compile: (context) => compileRevertHandler(REVERT, context),
-  problems: (resource, settings) => [...problems(resource, settings), ...parameterProblems(resource)],
+  problems: (resource, settings) => [
+    ...problems(resource, settings),
+    ...parameterProblems(
+      resource,
+      ['update'],
+      "and endpoints has 'revert', which calls it with values of its own",
+    ),
+  ],
   describe: describeRevert,
 };
 
@@ -119,14 +126,5 @@ function problems({ controller, repository, plan }: Resource, { rls }: PathSetti
           `${name}: bootstrap has rls, whose policies judge rows and no stored changes, and endpoints has history or revert; give ${plan.name} a scope ` +
             'or visible, or leave them out.',
         ]),
-  ];
-}
-
-/** Parameters of a method that a revert calls with values of its own. */
-function parameterProblems({ controller }: Resource): string[] {
-  if (declaredParameters(lineageOf(controller, CrudController), 'update').length === 0) return [];
-  return [
-    `${controller.name}.update has decorated parameters, and endpoints has 'revert', which calls it with values of its own; read them from ` +
-      'context.request in the method, or leave one of both out.',
   ];
 }

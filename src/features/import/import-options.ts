@@ -6,10 +6,9 @@ import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { Input, Inputs } from '../../operation/feature.js';
-import { quote } from '../../request/query/query-string.js';
-import { didYouMean, parseSize, repeatedNames, showValue } from '../../util/option-problems.js';
+import { parseSize, repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
 import { choice, flag } from '../flag.js';
-import { checkUpsert, upsertKeys } from '../upsert/upsert-options.js';
+import { checkUpsert, keyInput, upsertKeys } from '../upsert/upsert-options.js';
 
 /** The option, compiled. */
 export interface ImportPlan {
@@ -33,11 +32,7 @@ export function compileImport(value: unknown, { report }: OptionCheck): ImportPl
     return DEFAULTS;
   }
   const given: Readonly<Record<string, unknown>> = { ...DEFAULTS, ...(value as object) };
-  for (const name of Object.keys(given)) {
-    const known = Object.keys(DEFAULTS);
-    if (!known.includes(name))
-      report(`import has no '${name}'; use ${known.join(', ')}.${didYouMean(name, known)}`);
-  }
+  unknownOptions('import', given, Object.keys(DEFAULTS)).forEach(report);
   for (const name of ['maxRows', 'atomicRows'] as const) {
     if (!Number.isSafeInteger(given[name]) || Number(given[name]) < 1)
       report(`import.${name} is ${showValue(given[name])}; use an integer from 1.`);
@@ -115,7 +110,7 @@ export interface ImportInputs extends Inputs {
 /** The parameters. No feature takes part in them, so that each is in this list or is refused. */
 export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPlan): readonly Input[] {
   return [
-    ...(modes.includes('upsert') ? [keyInput(upsertKeys(plan))] : []),
+    ...(modes.includes('upsert') ? [onInput(upsertKeys(plan))] : []),
     choice('mode', {
       description: `What is done with the rows. Default: \`${modes[0]}\`.`,
       allowed: modes,
@@ -148,30 +143,21 @@ export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPl
 }
 
 /** The parameter that names the key of an upsert, by default the first one. */
-function keyInput(keys: readonly ModelInfo[]): Input {
-  const names = keys.map(({ address }) => keyNames(address).join(','));
+function onInput(keys: readonly ModelInfo[]): Input {
+  const input = keyInput(
+    'on',
+    keys,
+    `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${keyNames(keys[0]?.address ?? []).join(',')}\`.`,
+  );
   return {
-    in: 'query',
-    name: 'on',
-    endpoints: [],
-    member: 'onConflict',
+    ...input,
     absent: keys[0],
     turn: 1,
-    read(text, { inputs, issues }) {
-      const found = keys[names.indexOf(text)];
-      const list = names.map((each) => `'${each}'`).join(', ');
-      if (inputs['mode'] !== 'upsert') {
-        const detail = "Parameter 'on' names the key of mode=upsert, and mode is another one; leave it out.";
-        issues.push({ parameter: 'on', code: 'exclusive', detail });
-      } else if (!found) {
-        const detail = `Parameter 'on' is ${quote(text)}; the keys of upserts are ${list}.`;
-        issues.push({ parameter: 'on', code: 'on.unknown', detail, allowed: names });
-      }
-      return found;
+    read(text, reading) {
+      if (reading.inputs['mode'] === 'upsert') return input.read(text, reading);
+      const detail = "Parameter 'on' names the key of mode=upsert, and mode is another one; leave it out.";
+      reading.issues.push({ parameter: 'on', code: 'exclusive', detail });
+      return undefined;
     },
-    describe: () => ({
-      description: `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${names[0]}\`.`,
-      schema: { type: 'string', enum: names },
-    }),
   };
 }

@@ -2,8 +2,7 @@
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ImportMode } from '../../declare/import-options.js';
-import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController } from '../../express/resources/crud-controller.js';
+import { guardProblems, parameterProblems } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
@@ -71,24 +70,25 @@ const METHODS: Readonly<Record<ImportMode, readonly ('create' | 'update')[]>> = 
 };
 
 /** Problems of a controller whose methods an import passes by, or calls for each row. */
-function problemsOf({ controller }: Resource, { modes }: ImportPlan): string[] {
-  const lineage = lineageOf(controller, CrudController);
+function problemsOf(resource: Resource, { modes }: ImportPlan): string[] {
   const [first] = METHODS[modes[0] as ImportMode];
   const methods = new Set(modes.flatMap((mode) => METHODS[mode]));
   return [...methods].flatMap((method) => {
     const modeList = modes.filter((mode) => METHODS[mode].includes(method)).map((mode) => `'${mode}'`);
-    const mend = `leave ${modeList.join(' and ')} out of import.modes.`;
+    const mend = `leave ${modeList.join(' and ')} out of import.modes`;
     return [
-      ...(method !== first && isGuarded(lineage, method)
-        ? [
-            `${controller.name}.${method} has decorators that guard it, and import is guarded as ${first}; guard the class, or use can.${method}, or ${mend}`,
-          ]
-        : []),
-      ...(declaredParameters(lineage, method).length > 0
-        ? [
-            `${controller.name}.${method} has decorated parameters, which are read once for a request, and import calls it for each row; read them from context.request in the method, or ${mend}`,
-          ]
-        : []),
+      ...guardProblems(
+        resource,
+        method === first ? [] : [method],
+        `import is guarded as ${first}`,
+        `guard the class, or use can.${method}, or ${mend}`,
+      ),
+      ...parameterProblems(
+        resource,
+        [method],
+        'which are read once for a request, and import calls it for each row',
+        mend,
+      ),
     ];
   });
 }

@@ -4,6 +4,7 @@ import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isOfKey, keyText } from '../../describe/row-key.js';
 import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
+import { guardProblems } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import {
@@ -26,7 +27,7 @@ const REPLACE: HandledRoute = routeOf('replace', {
     description: () =>
       'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
   },
-  problems: guardProblems,
+  problems: passedGuards,
 });
 
 /** A change of all that a request may set. The server makes the keys of new records, so that it creates none. */
@@ -126,16 +127,16 @@ function bodyProblems({
  * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
  * come before it. Decorators of `replace` do, where the user has written it.
  */
-function guardProblems({ controller, plan }: Resource): string[] {
-  const lineage = lineageOf(controller, CrudController);
-  if (isOverridden(controller, 'replace') || isGuarded(lineage, 'replace')) return [];
-  return (plan.isKeyGiven ? ['create', 'update'] : ['update'])
-    .filter((method) => isGuarded(lineage, method))
-    .map(
-      (method) =>
-        `${controller.name}.${method} has decorators that guard it, and endpoints has 'replace', which would go past them; override ` +
-        'replace with the decorators that it needs, or leave it out.',
-    );
+function passedGuards(resource: Resource): string[] {
+  const { controller, plan } = resource;
+  if (isOverridden(controller, 'replace') || isGuarded(lineageOf(controller, CrudController), 'replace'))
+    return [];
+  return guardProblems(
+    resource,
+    plan.isKeyGiven ? ['create', 'update'] : ['update'],
+    "endpoints has 'replace', which would go past them",
+    'override replace with the decorators that it needs, or leave it out',
+  );
 }
 
 /** @throws RefusedRequestError 400 */

@@ -6,6 +6,7 @@ import { isComparable } from '../../compile/filter-operators.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { keyNames } from '../../describe/row-key.js';
 import { isKeyTrusted, isUniqueKey, tableFacts } from '../../describe/table-facts.js';
 import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
 import type { Input, Inputs } from '../../operation/feature.js';
@@ -156,31 +157,34 @@ export const ON_CONFLICT = 'on_conflict';
 /** Parameter that says what is done with a record that has the key. */
 export const ON_CONFLICT_DO = 'on_conflict_do';
 
+/** Makes the parameter that names one of the keys, its attributes in any order. */
+export function keyInput(name: string, keys: readonly ModelInfo[], description: string): Input {
+  const allowed = keys.map(({ address }) => keyNames(address).join(','));
+  return {
+    in: 'query',
+    name,
+    endpoints: [],
+    member: 'onConflict',
+    read(text, { issues }) {
+      const wanted = spelled(text.split(','));
+      const found = keys.find(({ address }) => spelled(keyNames(address)) === wanted);
+      if (found) return found;
+      const detail = `Parameter '${name}' is ${quote(text)}; the keys of upserts are ${allowed.map(quote).join(', ')}.`;
+      issues.push({ parameter: name, code: `${name}.unknown`, detail, allowed });
+      return undefined;
+    },
+    describe: () => ({ description, schema: { type: 'string', enum: allowed } }),
+  };
+}
+
 /** The parameters of an upsert. */
 export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
-  const names = new Map(keys.map(({ address }) => [address.map(({ name }) => name).join(','), address]));
-  const allowed = [...names.keys()];
-  const bySpelling = new Map(keys.map((info) => [spelled(info.address.map(({ name }) => name)), info]));
   return [
-    {
-      in: 'query',
-      name: ON_CONFLICT,
-      endpoints: [],
-      member: 'onConflict',
-      read(text, { issues }) {
-        const found = bySpelling.get(spelled(text.split(',')));
-        if (found) return found;
-        const list = allowed.map(quote).join(', ');
-        const detail = `Parameter '${ON_CONFLICT}' is ${quote(text)}; the keys of upserts are ${list}.`;
-        issues.push({ parameter: ON_CONFLICT, code: 'on_conflict.unknown', detail, allowed });
-        return undefined;
-      },
-      describe: () => ({
-        description:
-          'The attributes of a unique key. A record that has their values is changed by the others of the body; else one is created.',
-        schema: { type: 'string', enum: allowed },
-      }),
-    },
+    keyInput(
+      ON_CONFLICT,
+      keys,
+      'The attributes of a unique key. A record that has their values is changed by the others of the body; else one is created.',
+    ),
     choice(
       ON_CONFLICT_DO,
       {

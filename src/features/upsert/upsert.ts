@@ -4,9 +4,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
-import { declaredParameters, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController } from '../../express/resources/crud-controller.js';
-import type { Resource } from '../../express/resources/resource.js';
+import { guardProblems, parameterProblems } from '../../express/resources/method-problems.js';
 import { compileAround, compileCompletions } from '../../handle/around.js';
 import { operationSessions } from '../../handle/commit-request.js';
 import { decideRoute } from '../../handle/decide-route.js';
@@ -42,7 +40,19 @@ const UPSERT: HandledRoute & DescribedRoute = {
   },
   single: USUAL.create,
   compile: upsertHandler,
-  problems: guardProblems,
+  problems: (resource) => [
+    ...guardProblems(
+      resource,
+      ['update'],
+      "endpoints has 'upsert', which would go past them",
+      'guard the class, or leave it out',
+    ),
+    ...parameterProblems(
+      resource,
+      ['create', 'update'],
+      "and endpoints has 'upsert', which calls it with values of its own",
+    ),
+  ],
   describeJoined: describeUpsert,
 };
 
@@ -98,24 +108,4 @@ function upsertHandler(context: HandlerContext): ActionRunner {
     noteOperation(request, { operation: UPSERT.endpoint });
     return (isForMany(input) ? many : single)(metadata, action, params);
   };
-}
-
-/** Problems of a controller whose decorators upserts would go past. */
-function guardProblems({ controller }: Resource): string[] {
-  const lineage = lineageOf(controller, CrudController);
-  return [
-    ...(isGuarded(lineage, 'update')
-      ? [
-          `${controller.name}.update has decorators that guard it, and endpoints has 'upsert', which would go past them; guard the class, or ` +
-            'leave it out.',
-        ]
-      : []),
-    ...(['create', 'update'] as const)
-      .filter((method) => declaredParameters(lineage, method).length > 0)
-      .map(
-        (method) =>
-          `${controller.name}.${method} has decorated parameters, and endpoints has 'upsert', which calls it with values of its own; read ` +
-          'them from context.request in the method, or leave one of both out.',
-      ),
-  ];
 }

@@ -876,7 +876,7 @@ except(OF_MANY).describe('many records in one request', () => {
       ],
       [{ bulk: { max: 5 } }, 'PlainLabel: bulk limits no endpoint'],
       [{ endpoints: ['createMany'], bulk: { max: 1001 } }, 'PlainLabel: bulk.max is 1001'],
-      [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no 'maximum'"],
+      [{ endpoints: ['createMany'], bulk: { maximum: 5 } }, "PlainLabel: bulk has no option 'maximum'"],
       [
         { endpoints: ['deleteMany'] },
         "PlainLabel: endpoints has 'deleteMany', and filterAllow names nothing",

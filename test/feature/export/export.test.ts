@@ -311,7 +311,7 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
         {
           parameter: 'spreadsheet',
           code: 'boolean',
-          detail: "Parameter 'spreadsheet' is 'yes'; it accepts true and false.",
+          detail: "Parameter 'spreadsheet' is 'yes'; it accepts 'true', 'false'.",
           allowed: ['true', 'false'],
         },
       ],

@@ -62,7 +62,7 @@ describe('an application with exports', () => {
     [
       'an unknown member',
       { formats: ['csv'], maxrows: 5 },
-      "Coin: export has no 'maxrows'; use formats, maxRows, snapshot. Did you mean 'maxRows'?",
+      "Coin: export has no option 'maxrows'. Did you mean 'maxRows'? The options are formats, maxRows, snapshot.",
     ],
     [
       'no rows',

@@ -253,7 +253,7 @@ describe('importing within the rules', () => {
     for (const [options, problem] of [
       [{ import: true }, "import is true; use an object such as { modes: ['create'] }."],
       [{ import: { modes: ['merge'] } }, "use a list of 'create', 'update', 'upsert'."],
-      [{ import: { maxbytes: 1 } }, "import has no 'maxbytes'"],
+      [{ import: { maxbytes: 1 } }, "import has no option 'maxbytes'"],
       [{ import: { maxBytes: '10k' } }, 'import.maxBytes is "10k"; use a number of bytes from 1'],
       [{ import: { modes: ['create', 'create'] } }, "import.modes names 'create' twice; name it once."],
       [{ import: { maxRows: 0 } }, 'import.maxRows is 0; use an integer from 1.'],
