@@ -4,20 +4,14 @@ import type { CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
-import { fieldName, rivalAttributes } from '../../describe/foreign-keys.js';
+import { fieldName } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { idOf, isOfKey, keyNames, keyText, partsOf } from '../../describe/row-key.js';
 import { constrainedModel } from '../../describe/sequelize-internals.js';
 import { isUniqueKey, tableFacts } from '../../describe/table-facts.js';
-import { describeFault, isRefusal } from '../../errors/database-fault.js';
+import { isRefusal } from '../../errors/database-fault.js';
 import { PersistenceError } from '../../errors/errors.js';
-import type {
-  InsertOperation,
-  Reference,
-  Selection,
-  UpdateItem,
-  UpdateOperation,
-} from '../../operation/operation.js';
+import type { InsertOperation, UpdateItem, UpdateOperation } from '../../operation/operation.js';
 import { allOf, withKeys, withoutId } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import {
@@ -27,10 +21,13 @@ import {
   statementRunner,
 } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { inHalves } from '../../util/halves.js';
 import { perPair } from '../../util/memo.js';
 import { showValue } from '../../util/option-problems.js';
 import { without } from '../../util/without.js';
 import { ManyRows } from '../rows/many-rows.js';
+import { COUNTED, orderTest, referred, slotsOf } from '../rows/many-writes.js';
+import { createOrChange } from '../session/create-or-change.js';
 import { DatabaseSession } from '../session/database-session.js';
 import { joinableSession, runInSavepoint } from '../session/savepoint.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
@@ -86,7 +83,6 @@ interface ImportPlace {
 
 const CHUNK = 1_000;
 const MOST_ERRORS = 100;
-const COUNTED: Selection = Object.freeze({ columns: Object.freeze([]) });
 const manyRows = perPair((info: ModelInfo) => new ManyRows(info));
 
 interface Row {
@@ -117,9 +113,10 @@ export async function importRecords<M extends Model>(
     if (current) return current.runPart(work);
     return new DatabaseSession(sequelize, currentSession(sequelize)?.isReadOnly ? 'read' : 'write').run(work);
   };
-  const attempt = <T>(work: () => Promise<T>, name: 'item' | 'replacement' = 'item'): Promise<T> => {
-    const session = isForeign ? undefined : joinableSession(sequelize, 'write');
-    return session ? runInSavepoint(session, name, work) : work();
+  const ownSession = () => (isForeign ? undefined : joinableSession(sequelize, 'write'));
+  const attempt = <T>(work: () => Promise<T>): Promise<T> => {
+    const session = ownSession();
+    return session ? runInSavepoint(session, 'item', work) : work();
   };
   const code = codeOf(target, place, mode, options.on);
   const report = {
@@ -133,7 +130,7 @@ export async function importRecords<M extends Model>(
     report[isNew ? 'created' : 'updated'] += 1;
   };
   const alone = async ({ place: row, values }: Row) => {
-    const write = () => code.writeOne(values, attempt);
+    const write = () => code.writeOne(values, ownSession());
     if (atomic) return count(await write());
     try {
       count(await attempt(write));
@@ -143,21 +140,18 @@ export async function importRecords<M extends Model>(
       if (report.errors.length < MOST_ERRORS) report.errors.push({ row, error });
     }
   };
-  const store = async (rows: readonly Row[]): Promise<void> => {
-    const [first] = rows;
-    if (!first) return;
-    if (rows.length === 1) return alone(first);
+  const together = async (rows: readonly Row[]): Promise<boolean> => {
+    if (!code.isOpen()) return false;
     try {
-      const created =
-        code.isOpen() && (await attempt(() => code.writeMany(rows.map(({ values }) => values))));
-      if (created) return created.forEach(count);
+      const created = await attempt(() => code.writeMany(rows.map(({ values }) => values)));
+      created?.forEach(count);
+      return created !== null;
     } catch (error) {
       if (isForeign || !isRowError(error)) throw error;
+      return false;
     }
-    // Halves find a refused row, and are no use where each row is written alone.
-    const size = code.isOpen() ? Math.ceil(rows.length / 2) : 1;
-    for (let from = 0; from < rows.length; from += size) await store(rows.slice(from, from + size));
   };
+  const store = (rows: readonly Row[]) => inHalves(rows, together, alone, code.isOpen);
   const storeAll = async () => {
     for await (const rows of chunksOf(source)) {
       report.rows += rows.length;
@@ -191,15 +185,13 @@ function isRowError(error: unknown): boolean {
   );
 }
 
-type Attempt = <T>(work: () => Promise<T>, name: 'replacement') => Promise<T>;
-
 /** Code that writes rows of a mode. */
 interface ModeCode {
   /** True where one statement may write many rows now. */
   isOpen(): boolean;
   /** Says of each row that it is new; null where one statement cannot write them, and nothing is written. */
   writeMany(rows: readonly WriteValues[]): Promise<readonly boolean[] | null>;
-  writeOne(values: WriteValues, attempt: Attempt): Promise<boolean>;
+  writeOne(values: WriteValues, session: DatabaseSession | undefined): Promise<boolean>;
 }
 
 function codeOf<M extends Model>(
@@ -215,7 +207,7 @@ function codeOf<M extends Model>(
   if (mode !== 'create' && address.length === 0)
     throw new TypeError(`${info.name} has no primary key by which importRows could find a record.`);
   const text = address.length > 0 ? keyText(address) : null;
-  const { unique, ownReferences } = rivalAttributes(info);
+  const isOrdered = orderTest(info);
   const kinds = mode === 'upsert' ? (['create', 'update'] as const) : [mode];
   const isOpen = () =>
     !isOnSequelize() && kinds.every((kind) => isOurs(kind) && !isFollowed(plain, kind)) && rowsOf() !== null;
@@ -251,12 +243,7 @@ function codeOf<M extends Model>(
   };
   const writeMany = async (all: readonly WriteValues[]): Promise<readonly boolean[] | null> => {
     const records = rowsOf();
-    // One order of the writes could be refused, and another one not.
-    const isOwn = (values: WriteValues) => [...ownReferences].some((name) => (values[name] ?? null) !== null);
-    if (!records || all.some(isOwn)) return null;
-    const isRival = (values: WriteValues) =>
-      [...unique].some((name) => values[name] !== undefined && !isOfKey(address, name));
-    if (mode !== 'create' && all.filter(isRival).length > 1) return null;
+    if (!records || isOrdered(all, mode === 'create' ? [] : all)) return null;
     const isKeyed = (values: WriteValues) =>
       primaryKey.some(({ name }) => !isOfKey(address, name) && values[name] !== undefined);
     if (mode === 'upsert' && all.some(isKeyed)) return null;
@@ -266,14 +253,9 @@ function codeOf<M extends Model>(
     if (!written.every(({ operation, access }) => records.canRun(operation) && !access.allowed)) return null;
     const keys = updates.map((_, index) => keyOf(all[index] as WriteValues));
     if (!keys.every((key) => records.takesKey(key))) return null;
-    const references = new Map<string, Reference>();
-    for (const { operation } of written)
-      for (const each of operation.references ?? []) references.set(each.attribute, each);
-    const common = {
-      ...(references.size > 0 ? { references: [...references.values()] } : {}),
-      returning: COUNTED,
-    };
-    const slots = Object.assign({}, ...new Set(written.map(({ access }) => access.slots)));
+    const accesses = written.map(({ access }) => access);
+    const common = { ...referred(accesses), returning: COUNTED };
+    const slots = slotsOf(accesses);
     const many = manyRows(info);
     const on = await ownTarget();
     const rows = inserts.map(({ operation }) => operation.row);
@@ -295,8 +277,14 @@ function codeOf<M extends Model>(
     if (!transaction) throw new TypeError('An import has no transaction.');
     return statementRunner(model.sequelize as Sequelize).within(transaction);
   };
-  const create = (values: WriteValues) => target.create(values as CreateValues<M>);
-  const change = (id: Id, values: WriteValues) => target.update(id, changesOf(values) as UpdateValues<M>);
+  const create = async (values: WriteValues) => {
+    await target.create(values as CreateValues<M>);
+    return true;
+  };
+  const change = async (id: Id, values: WriteValues) => {
+    await target.update(id, changesOf(values) as UpdateValues<M>);
+    return false;
+  };
   /** The id of the record that has the values of the key, and of an id that the row has beside them. */
   const find = async (values: WriteValues): Promise<Id | undefined> => {
     const given = primaryKey.every(({ name }) => (values[name] ?? null) !== null);
@@ -310,30 +298,14 @@ function codeOf<M extends Model>(
     const [found] = await target.lockKeys(allOf(withKeys(parts, [read(parts)])) as Predicate, 1);
     return found as Id | undefined;
   };
-  const writeOne = async (values: WriteValues, attempt: Attempt): Promise<boolean> => {
-    if (mode === 'create') {
-      await create(values);
-      return true;
-    }
-    if (mode === 'update') {
-      await change(keyOf(values), values);
-      return false;
-    }
-    const found = await find(values);
-    if (found === undefined) {
-      try {
-        await attempt(() => create(values), 'replacement');
-        return true;
-      } catch (error) {
-        if (describeFault(error)?.kind !== 'unique') throw error;
-        const outrun = await find(values);
-        if (outrun === undefined) throw error;
-        await change(outrun, values);
-        return false;
-      }
-    }
-    await change(found, values);
-    return false;
+  const writeOne: ModeCode['writeOne'] = async (values, session) => {
+    if (mode === 'create') return create(values);
+    if (mode === 'update') return change(keyOf(values), values);
+    return createOrChange<Id, boolean>(session, {
+      find: () => find(values),
+      create: () => create(values),
+      change: (found) => change(found, values),
+    });
   };
   return { isOpen, writeMany, writeOne };
 }

@@ -1,6 +1,7 @@
 /** Parses one of many records in a body into the arguments of its write, or into its issues. */
 
 import type { Request } from 'express';
+import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { RowKey } from '../../describe/model-info.js';
 import { idOf, keyNames, keyText } from '../../describe/row-key.js';
@@ -54,27 +55,18 @@ export function compileItemParser(
   const { primaryKey, address } = plan.info;
   const key = kind === 'update' ? address : primaryKey;
   const readHead = kind === 'update' ? compileHead(plan) : null;
-  return (request, { access, absent, index, keys, budget, repeated }, body) => {
+  return (request, context, body) => {
+    const { access, absent, budget } = context;
     const issues: RequestIssue[] = [];
-    const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
-      body,
-      input: null,
-      problem: new InvalidBodyError(errors),
-    });
-    if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-      return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
-    }
+    if (!isPlain(body)) return wrongItem(body, NO_OBJECT);
     const sent = body as Readonly<Record<string, unknown>>;
     const isHidden = plan.entityTag !== null && hidesState(plan.entityTag, access.form);
     const head = readHead?.(sent, issues, isHidden);
     const rest = readHead ? bodyOf(plan, sent, isHidden) : sent;
     const finish = (parsed: ParsedValues | null): BulkItem => {
       const text = textOfParts(head ? head.parts : key.map(({ name }) => parsed?.values[name]));
-      const before = text === undefined ? undefined : keys.get(text);
-      if (before !== undefined) {
-        issues.push(repeated(key, before));
-      } else if (text !== undefined) keys.set(text, index);
-      if (issues.length > 0 || !parsed) return wrong(issues);
+      issues.push(...repeatedIssues(context, key, text));
+      if (issues.length > 0 || !parsed) return wrongItem(body, issues);
       if (head?.refusal) return { body, input: null, problem: head.refusal };
       const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
       const { values, access: granted } = parsed;
@@ -92,6 +84,28 @@ export function compileItemParser(
       return refuse(error);
     }
   };
+}
+
+/** Issues of an item that is no object. */
+export const NO_OBJECT: readonly RequestIssue[] = [
+  { pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' },
+];
+
+/** An item that is refused. */
+export function wrongItem(body: unknown, errors: readonly RequestIssue[]): BulkItem {
+  return { body, input: null, problem: new InvalidBodyError(errors) };
+}
+
+/** The issue of an item whose key an earlier one has. @param text the key; undefined where it cannot be compared */
+export function repeatedIssues(
+  { keys, index, repeated }: ItemContext,
+  key: RowKey,
+  text: string | undefined,
+): readonly RequestIssue[] {
+  const before = text === undefined ? undefined : keys.get(text);
+  if (before !== undefined) return [repeated(key, before)];
+  if (text !== undefined) keys.set(text, index);
+  return [];
 }
 
 /** The issues of two items of a body that are about one record. */

@@ -3,6 +3,7 @@
 import type { Endpoint } from '../../declare/endpoint.js';
 import { rivalAttributes } from '../../describe/foreign-keys.js';
 import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
+import { COUNTED, orderTest, referred, slotsOf } from '../../execute/rows/many-writes.js';
 import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { rowsShown, type ShownRecords } from '../../handle/outcome.js';
@@ -11,8 +12,6 @@ import { type Access, accessWith } from '../../operation/access.js';
 import type {
   DeleteOperation,
   InsertOperation,
-  Reference,
-  Selection,
   UpdateItem,
   UpdateOperation,
 } from '../../operation/operation.js';
@@ -41,9 +40,6 @@ export type ManyRunner = (
   on?: StatementTarget,
 ) => Promise<ManyWritten | null>;
 
-/** Columns of rows that are only counted. */
-export const COUNTED: Selection = Object.freeze({ columns: Object.freeze([]) });
-
 /**
  * Compiles the runner of an endpoint for many records, by that for one.
  *
@@ -56,17 +52,10 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
   const isRead = isShown || afterWrite !== null;
   const many = new ManyRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
-  const { unique, ownReferences } = rivalAttributes(info);
+  const { ownReferences } = rivalAttributes(info);
+  const isOrdered = orderTest(info);
   const isVirtual = ({ values }: RequestArguments) =>
     virtuals.some(({ name }) => values?.[name] !== undefined);
-  /** True where one order of the writes could be refused, and another one not. */
-  const isOrdered = (inputs: readonly RequestArguments[]) => {
-    const sets = (names: ReadonlySet<string>, isNull: boolean) =>
-      inputs.filter(({ values = {} }) =>
-        [...names].some((name) => values[name] !== undefined && (isNull || values[name] !== null)),
-      ).length;
-    return sets(ownReferences, false) > 0 || (single === 'update' && sets(unique, true) > 1);
-  };
   const show = async (
     written: FoundRows | null,
     columns: readonly string[],
@@ -91,7 +80,8 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
     const rows = inputs.map(({ values = {} }) =>
       Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
     );
-    const written = await many.insert({ rows, ...referred(inputs), returning }, slotsOf(inputs, access), on);
+    const accesses = inputs.map((each) => each.access);
+    const written = await many.insert({ rows, ...referred(accesses), returning }, slotsOf(accesses), on);
     return show(written, returning.columns, rows.length, on);
   };
   const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
@@ -104,8 +94,9 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
     const where = withoutId(one.where, info.address);
     const { unreadable: unseen } = access.form;
-    const change = { where, items, state, ...referred(inputs), returning, unseen };
-    const written = await many.update(change, slotsOf(inputs, access), on);
+    const accesses = inputs.map((each) => each.access);
+    const change = { where, items, state, ...referred(accesses), returning, unseen };
+    const written = await many.update(change, slotsOf(accesses), on);
     return show(written, returning.columns, items.length, on);
   };
   const writeMatching = async (
@@ -122,37 +113,24 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
     const rows = { where, allowed: access.allowed, maximum };
     if (one.kind === 'delete') return many.deleteMatching({ ...rows, mark: one.mark }, access.slots, on);
     const { set, unseen } = one;
-    return many.updateMatching({ ...rows, set, unseen, ...referred([each]) }, access.slots, on);
+    return many.updateMatching({ ...rows, set, unseen, ...referred([access]) }, access.slots, on);
   };
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {
       const wanted = items.flatMap(({ input }) => input ?? []);
-      if (wanted.length < items.length || wanted.some(isVirtual) || isOrdered(wanted)) return null;
+      if (wanted.length < items.length || wanted.some(isVirtual)) return null;
+      const values = wanted.map((input) => input.values ?? {});
+      if (isOrdered(values, single === 'update' ? values : [])) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
     // Its statement returns no rows to follow.
     if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
-    if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each])) return null;
+    if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each.values ?? {}], []))
+      return null;
     const written = await writeMatching(each, inputs.filter, limit, on);
     return !written || written.isExceeded || !written.isAllowed
       ? null
       : { shown: null, count: written.found };
   };
-}
-
-/** References in the values of any record. A request sees the same rows of a model for each of them. */
-export function referred(inputs: readonly RequestArguments[]): {
-  readonly references?: readonly Reference[];
-} {
-  const all = new Map(
-    inputs.flatMap(({ access }) => access.references.map((each) => [each.attribute, each] as const)),
-  );
-  return all.size === 0 ? {} : { references: [...all.values()] };
-}
-
-/** Only values that refer to rows have more slots than the request. */
-export function slotsOf(inputs: readonly RequestArguments[], { slots }: Access): Access['slots'] {
-  const others = inputs.filter((each) => each.access.slots !== slots).map((each) => each.access.slots);
-  return Object.assign({}, slots, ...others);
 }

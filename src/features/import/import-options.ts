@@ -144,14 +144,14 @@ export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPl
 
 /** The parameter that names the key of an upsert, by default the first one. */
 function onInput(keys: readonly ModelInfo[]): Input {
-  const input = keyInput(
-    'on',
-    keys,
-    `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${keyNames(keys[0]?.address ?? []).join(',')}\`.`,
-  );
+  const [first] = keys;
+  const input = keyInput('on', keys, {
+    description: `The attributes of the key by which \`mode=upsert\` finds a record. Default: \`${keyNames(first?.address ?? []).join(',')}\`.`,
+    code: 'on.unknown',
+    absent: first,
+  });
   return {
     ...input,
-    absent: keys[0],
     turn: 1,
     read(text, reading) {
       if (reading.inputs['mode'] === 'upsert') return input.read(text, reading);

@@ -12,6 +12,7 @@ import type { Access } from '../../operation/access.js';
 import { type RouteSpec, USUAL } from '../../operation/route-spec.js';
 import { setCurrentItem, setToldNames } from '../../request/request-notes.js';
 import { itemIssues } from '../../respond/item-problem.js';
+import { inHalves } from '../../util/halves.js';
 import type { BulkItem } from '../bulk/parse-item.js';
 import { compileSingle, settle } from '../bulk/write-in-turn.js';
 import { compileManyRunner, type ManyRunner } from '../bulk/write-together.js';
@@ -111,16 +112,14 @@ export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWr
     if (problem) report.refuse(place, itemIssues(problem));
     else count(report, outcome.isNew ?? mode === 'create');
   };
-  return async function writeRows(action, unit, rows, access, report) {
-    if (rows.length > 1 && (await together(unit, rows, access, report))) return;
-    const [first] = rows;
-    if (!first) return;
-    if (rows.length === 1) return alone(action, unit, first, access, report);
-    // Where each row passes code of the user's, halves would be looked at in vain.
-    const size = writeMany ? Math.ceil(rows.length / 2) : 1;
-    for (let from = 0; from < rows.length; from += size)
-      await writeRows(action, unit, rows.slice(from, from + size), access, report);
-  };
+  return (action, unit, rows, access, report) =>
+    inHalves(
+      rows,
+      (some) => together(unit, some, access, report),
+      (row) => alone(action, unit, row, access, report),
+      // Where each row passes code of the user's, halves would be looked at in vain.
+      () => writeMany !== null,
+    );
 }
 
 /** Parameters of a write of many records. */

@@ -23,14 +23,8 @@ import {
 } from '../../schema/request-issue.js';
 import { type BulkInputs, bulkInputs, maxOf } from '../bulk/bulk-options.js';
 import { type BulkArguments, checkLength, parseItems, refuseCondition } from '../bulk/parse-bulk.js';
-import type { BulkItem, ItemParser } from '../bulk/parse-item.js';
-import {
-  ON_CONFLICT,
-  ON_CONFLICT_DO,
-  type UpsertInputs,
-  upsertInputs,
-  upsertKeys,
-} from './upsert-options.js';
+import { type ItemParser, NO_OBJECT, repeatedIssues, wrongItem } from '../bulk/parse-item.js';
+import { ON_CONFLICT, type UpsertInputs, upsertInputs, upsertKeys } from './upsert-options.js';
 
 /** Arguments of an upsert of one record. */
 export interface UpsertArguments extends RequestArguments {
@@ -38,14 +32,15 @@ export interface UpsertArguments extends RequestArguments {
   readonly values: Readonly<BodyValues>;
 }
 
+/** Names that can only mean a key: also of a misspelled one no record may be created. */
+const OF_CONFLICTS = /^on[_-]?confl/i;
+
 /** True where a request has one of the parameters: without a key no record may be written for them. */
 export function namesConflict({ url }: Request): boolean {
   if (!url.includes('?')) return false;
   const { parameters, issues } = parseQueryString(url);
-  return [ON_CONFLICT, ON_CONFLICT_DO].some(
-    (name) =>
-      parameters.has(name) || issues.some((issue) => 'parameter' in issue && issue.parameter === name),
-  );
+  const wrong = issues.map((issue) => ('parameter' in issue ? issue.parameter : ''));
+  return [...parameters.keys(), ...wrong].some((name) => OF_CONFLICTS.test(name));
 }
 
 /** Compiles the parser of requests for one record or many. */
@@ -134,26 +129,18 @@ function missingPart(name: string): RequestIssue {
 
 /** Parses one of many. Records of one key are found before any SQL, where their keys are written alike. */
 export function compileUpsertItems(parseOne: RecordParser): ItemParser {
-  return async (request, { access, absent, index, keys, budget, repeated }, body) => {
-    const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
-      body,
-      input: null,
-      problem: new InvalidBodyError(errors),
-    });
-    if (!isPlain(body))
-      return wrong([{ pointer: '', code: 'isObject', detail: 'An item must be a JSON object.' }]);
-    const query = absent as UpsertInputs;
+  return async (request, context, body) => {
+    if (!isPlain(body)) return wrongItem(body, NO_OBJECT);
+    const query = context.absent as UpsertInputs;
     try {
-      const parsed = await parseOne(request, access, query, body, budget);
+      const input = await parseOne(request, context.access, query, body, context.budget);
       const { address } = query.onConflict as ModelInfo;
-      const parts = partsOf(address, parsed.id);
+      const parts = partsOf(address, input.id);
       const text = idTextOf(address, ({ type }, index) => encodeParameter(type, parts[index]));
-      const before = text === undefined ? undefined : keys.get(text);
-      if (before !== undefined) return wrong([repeated(address, before)]);
-      if (text !== undefined) keys.set(text, index);
-      return { body, input: parsed, problem: null };
+      const issues = repeatedIssues(context, address, text);
+      return issues.length > 0 ? wrongItem(body, issues) : { body, input, problem: null };
     } catch (error) {
-      if (error instanceof InvalidBodyError) return wrong(error.errors);
+      if (error instanceof InvalidBodyError) return wrongItem(body, error.errors);
       throw error;
     }
   };

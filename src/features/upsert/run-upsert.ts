@@ -5,10 +5,10 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../../describe/model-info.js';
 import { isOfKey, partsOf } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import { describeFault } from '../../errors/database-fault.js';
 import { refuseUnlessAllowed } from '../../execute/records/refused-row.js';
 import type { Id } from '../../execute/records/repository-operations.js';
-import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
+import { createOrChange } from '../../execute/session/create-or-change.js';
+import { joinableSession } from '../../execute/session/savepoint.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
@@ -132,8 +132,7 @@ export function compileUpsertRows(resource: Resource): RowRunner {
 export type UpsertMethod = (action: Action, input: RequestArguments) => Promise<Outcome | null>;
 
 /**
- * Compiles the runner with the methods of the controller: `update` of the row that has the key, which is locked, or else `create`. A
- * `create` that another request has outrun is undone, and the row is looked for once more.
+ * Compiles the runner with the methods of the controller: `update` of the row that has the key, which is locked, or else `create`.
  */
 export function compileUpsertMethod(resource: Resource, shaper: ResultShaper): UpsertMethod {
   const { plan, features } = resource;
@@ -157,40 +156,37 @@ export function compileUpsertMethod(resource: Resource, shaper: ResultShaper): U
     const [found] = await contextOf(resource, action).repository.lockKeys(filter, 1, isGoneToo);
     return found;
   };
-  const write: UpsertMethod = async (action, input) => {
+  return (action, input) => {
     const { access, values = {} } = input;
     const query = input.query as UpsertInputs;
     const { same, changes } = split(values, query, access);
-    const found = await lock(action, input, same);
-    if (found === undefined) {
-      if (query.tellsGone && gone && (await lock(action, input, [gone], true)) !== undefined)
-        throw keptByDeleted(query.onConflict as ModelInfo);
-      const whole = withGiven(values, access, 'create');
-      const made = await create()(action, {
-        query: features.create.absentFor(access.form),
-        access,
-        values: whole,
-      });
-      return made && { ...made, isNew: true };
-    }
-    const id = pathId(plan, found) as Id;
-    if (query.isKept) {
-      if (access.allowed)
-        await refuseUnlessAllowed(contextOf(resource, action).repository, access.allowed, id, 'update');
-      return read()(action, { query: features.read.absentFor(access.form), access, id });
-    }
-    const changed = withGiven(changes, access, 'update');
-    return update()(action, { query: features.update.absentFor(access.form), access, id, values: changed });
-  };
-  return async (action, input) => {
-    const session = joinableSession(info.model.sequelize as Sequelize, 'write');
-    if (!session) return write(action, input);
-    try {
-      return await runInSavepoint(session, 'replacement', () => write(action, input));
-    } catch (error) {
-      if (describeFault(error)?.kind !== 'unique') throw error;
-      if ((await lock(action, input, [])) === undefined) throw error;
-    }
-    return write(action, input);
+    return createOrChange<unknown, Outcome | null>(
+      joinableSession(info.model.sequelize as Sequelize, 'write'),
+      {
+        find: () => lock(action, input, same),
+        async create() {
+          if (query.tellsGone && gone && (await lock(action, input, [gone], true)) !== undefined)
+            throw keptByDeleted(query.onConflict as ModelInfo);
+          const whole = withGiven(values, access, 'create');
+          const made = await create()(action, {
+            query: features.create.absentFor(access.form),
+            access,
+            values: whole,
+          });
+          return made && { ...made, isNew: true };
+        },
+        async change(found) {
+          const id = pathId(plan, found) as Id;
+          if (query.isKept) {
+            if (access.allowed)
+              await refuseUnlessAllowed(contextOf(resource, action).repository, access.allowed, id, 'update');
+            return read()(action, { query: features.read.absentFor(access.form), access, id });
+          }
+          const changed = withGiven(changes, access, 'update');
+          const usual = features.update.absentFor(access.form);
+          return update()(action, { query: usual, access, id, values: changed });
+        },
+      },
+    );
   };
 }

@@ -10,7 +10,6 @@ import { keyNames } from '../../describe/row-key.js';
 import { isKeyTrusted, isUniqueKey, tableFacts } from '../../describe/table-facts.js';
 import { identifier, quotedTable } from '../../execute/sql/sql-fragment.js';
 import type { Input, Inputs } from '../../operation/feature.js';
-import { quote } from '../../request/query/query-string.js';
 import { showValue } from '../../util/option-problems.js';
 import { choice } from '../flag.js';
 
@@ -154,39 +153,30 @@ export interface UpsertInputs extends Inputs {
 
 /** Parameter that names the key. */
 export const ON_CONFLICT = 'on_conflict';
-/** Parameter that says what is done with a record that has the key. */
-export const ON_CONFLICT_DO = 'on_conflict_do';
 
 /** Makes the parameter that names one of the keys, its attributes in any order. */
-export function keyInput(name: string, keys: readonly ModelInfo[], description: string): Input {
+export function keyInput(
+  name: string,
+  keys: readonly ModelInfo[],
+  words: Pick<Parameters<typeof choice>[1], 'description' | 'code' | 'absent'>,
+): Input {
   const allowed = keys.map(({ address }) => keyNames(address).join(','));
-  return {
-    in: 'query',
-    name,
-    endpoints: [],
-    member: 'onConflict',
-    read(text, { issues }) {
-      const wanted = spelled(text.split(','));
-      const found = keys.find(({ address }) => spelled(keyNames(address)) === wanted);
-      if (found) return found;
-      const detail = `Parameter '${name}' is ${quote(text)}; the keys of upserts are ${allowed.map(quote).join(', ')}.`;
-      issues.push({ parameter: name, code: `${name}.unknown`, detail, allowed });
-      return undefined;
-    },
-    describe: () => ({ description, schema: { type: 'string', enum: allowed } }),
-  };
+  return choice(name, { ...words, allowed, member: 'onConflict' }, (text) => {
+    const wanted = spelled(text.split(','));
+    return keys.find(({ address }) => spelled(keyNames(address)) === wanted);
+  });
 }
 
 /** The parameters of an upsert. */
 export function upsertInputs(keys: readonly ModelInfo[]): readonly Input[] {
   return [
-    keyInput(
-      ON_CONFLICT,
-      keys,
-      'The attributes of a unique key. A record that has their values is changed by the others of the body; else one is created.',
-    ),
+    keyInput(ON_CONFLICT, keys, {
+      description:
+        'The attributes of a unique key. A record that has their values is changed by the others of the body; else one is created.',
+      code: 'on_conflict.unknown',
+    }),
     choice(
-      ON_CONFLICT_DO,
+      'on_conflict_do',
       {
         description:
           'With `nothing` a record that has the key stays as it is, and is the answer. With `on_conflict` only. Default: `update`.',

@@ -1,14 +1,13 @@
 /** Upserts of many records with one statement of ours. */
-import { rivalAttributes } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { isOfKey } from '../../describe/row-key.js';
 import { ManyRows } from '../../execute/rows/many-rows.js';
+import { COUNTED, orderTest, referred, slotsOf } from '../../execute/rows/many-writes.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { rowsShown } from '../../handle/outcome.js';
 import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
 import type { ReplaceOperation } from '../../operation/operation.js';
 import { withoutId } from '../../operation/predicates.js';
-import { COUNTED, type ManyRunner, referred, slotsOf } from '../bulk/write-together.js';
+import type { ManyRunner } from '../bulk/write-together.js';
 import { compileSplit } from './run-upsert.js';
 import { type UpsertInputs, upsertKeys } from './upsert-options.js';
 
@@ -23,21 +22,22 @@ export function compileUpsertTogether(resource: Resource, isShown = true): ManyR
   const { operation, afterWrite } = features.upsert;
   const split = compileSplit(plan);
   const many = new Map(upsertKeys(plan).map((info) => [info, new ManyRows(info)]));
-  const { unique, ownReferences } = rivalAttributes(plan.info);
+  const isOrdered = orderTest(plan.info);
   const virtuals = [...plan.info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
-  return async ({ items, access }, _limit, on) => {
+  return async ({ items }, _limit, on) => {
     const inputs = (items ?? []).flatMap(({ input }) => input ?? []);
     const [first] = inputs;
     if (!first || inputs.length !== items?.length) return null;
     const info = (first.query as UpsertInputs).onConflict as ModelInfo;
-    let rivals = 0;
-    for (const { query, values = {}, access: granted } of inputs) {
-      const { same, changes } = split(values, query as UpsertInputs, granted);
-      const isOwn = [...ownReferences].some((name) => (values[name] ?? null) !== null);
-      if (same.length > 0 || isOwn || virtuals.some(({ name }) => values[name] !== undefined)) return null;
-      if (Object.keys(changes).some((name) => unique.has(name) && !isOfKey(info.address, name))) rivals += 1;
-    }
-    if (rivals > 1) return null;
+    const rows = inputs.map(({ values = {} }) => values);
+    const parts = inputs.map(({ query, access }, index) =>
+      split(rows[index] ?? {}, query as UpsertInputs, access),
+    );
+    if (parts.some(({ same }) => same.length > 0)) return null;
+    if (rows.some((values) => virtuals.some(({ name }) => values[name] !== undefined))) return null;
+    const changed = parts.map(({ changes }) => changes);
+    if (isOrdered(rows, changed, info.address)) return null;
+    const accesses = inputs.map(({ access }) => access);
     const each = inputs.map(
       (input) => operation(input.query, input.access, input.values) as ReplaceOperation,
     );
@@ -48,25 +48,26 @@ export function compileUpsertTogether(resource: Resource, isShown = true): ManyR
         rows: each.map(({ row }) => row),
         items: each.map(({ set }, index) => ({ key: inputs[index]?.id, values: set })),
         where: withoutId(where, info.address),
-        ...referred(inputs),
+        ...referred(accesses),
         returning,
         unseen,
       },
-      slotsOf(inputs, access),
+      slotsOf(accesses),
       on,
     );
     if (!written) return null;
-    const { rows, parsers } = written;
+    const { parsers } = written;
     const { columns } = returning;
-    const created = rows.map((row) => row.at(-1) === 't');
+    const created = written.rows.map((row) => row.at(-1) === 't');
     for (const isNew of [true, false]) {
-      const some = rows.filter((_, index) => created[index] === isNew);
+      const some = written.rows.filter((_, index) => created[index] === isNew);
       if (afterWrite && some.length > 0)
         await afterWrite(
           { endpoint: isNew ? 'create' : 'update', records: rowsWritten(plan.info, columns, some) },
           inTransaction(on),
         );
     }
-    return { shown: rowsShown(resource, plan.info, columns, { rows, parsers }), count: rows.length, created };
+    const shown = rowsShown(resource, plan.info, columns, { rows: written.rows, parsers });
+    return { shown, count: rows.length, created };
   };
 }

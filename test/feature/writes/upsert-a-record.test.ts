@@ -193,13 +193,30 @@ const CASES: Readonly<Record<string, Case>> = {
     named('Brest'),
     400,
     {
-      detail: "Parameter 'on_conflict' is 'name'; the keys of upserts are 'country,name', 'code'.",
+      detail: "Parameter 'on_conflict' is 'name'; it accepts 'country,name', 'code'.",
       errors: [
         {
           parameter: 'on_conflict',
           code: 'on_conflict.unknown',
-          detail: "Parameter 'on_conflict' is 'name'; the keys of upserts are 'country,name', 'code'.",
+          detail: "Parameter 'on_conflict' is 'name'; it accepts 'country,name', 'code'.",
           allowed: ['country,name', 'code'],
+        },
+      ],
+    },
+  ],
+  'refuses a misspelled parameter': [
+    '/places?on_conflit=code',
+    coded('PAR', 'Paris'),
+    400,
+    {
+      detail:
+        "This route has no parameter 'on_conflit'. Did you mean 'on_conflict'? It accepts on_conflict, on_conflict_do, atomic, dry_run.",
+      errors: [
+        {
+          parameter: 'on_conflit',
+          code: 'unknown',
+          detail:
+            "This route has no parameter 'on_conflit'. Did you mean 'on_conflict'? It accepts on_conflict, on_conflict_do, atomic, dry_run.",
         },
       ],
     },

@@ -1,0 +1,36 @@
+/** Writes of many records -> the parts that one statement for all of them has in common. */
+import { rivalAttributes } from '../../describe/foreign-keys.js';
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { isOfKey } from '../../describe/row-key.js';
+import type { Access } from '../../operation/access.js';
+import type { Reference, Selection } from '../../operation/operation.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Columns of rows that are only counted. */
+export const COUNTED: Selection = Object.freeze({ columns: Object.freeze([]) });
+
+/** Compiles a test of writes: true where one order of them could be refused, and another one not. */
+export function orderTest(info: ModelInfo) {
+  const { unique, ownReferences } = rivalAttributes(info);
+  /** @param changes values of rows that are there, and are found by the key */
+  return (rows: readonly Values[], changes: readonly Values[], key: RowKey = info.address): boolean => {
+    const isOwn = (values: Values) => [...ownReferences].some((name) => (values[name] ?? null) !== null);
+    const isRival = (values: Values) =>
+      [...unique].some((name) => values[name] !== undefined && !isOfKey(key, name));
+    return rows.some(isOwn) || changes.filter(isRival).length > 1;
+  };
+}
+
+/** References in the values of any record. A request sees the same rows of a model for each of them. */
+export function referred(accesses: readonly Access[]): { readonly references?: readonly Reference[] } {
+  const all = new Map(
+    accesses.flatMap(({ references }) => references.map((each) => [each.attribute, each] as const)),
+  );
+  return all.size === 0 ? {} : { references: [...all.values()] };
+}
+
+/** Slots of the accesses. Only values that refer to rows have more of them than the request. */
+export function slotsOf(accesses: readonly Access[]): Access['slots'] {
+  return Object.assign({}, ...new Set(accesses.map(({ slots }) => slots)));
+}
