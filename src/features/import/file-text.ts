@@ -2,12 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import { BodyError } from '../../schema/request-issue.js';
 
-/** Limits of the bytes of a file. */
-export interface ByteLimits {
-  /** Bytes after decompression. */
-  readonly maxBytes: number;
-}
-
 /** A text that comes all at once is handed on in pieces of so many bytes. */
 const PIECE = 64 * 1024;
 
@@ -20,11 +14,12 @@ const FOLLOWING = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 2, 3];
 /**
  * Decodes a file. Characters may lie across two pieces.
  *
+ * @param maxBytes after decompression
  * @throws BodyError 400 with the offset of the first byte that is no UTF-8, 413 where the file is larger than the limit
  */
 export async function* decodeFile(
   source: AsyncIterable<Uint8Array>,
-  { maxBytes }: ByteLimits,
+  maxBytes: number,
 ): AsyncGenerator<string> {
   let offset = 0;
   let rest: Buffer = Buffer.alloc(0);

@@ -100,7 +100,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       columns: workOf(inputs.mode).columns(access.form),
     };
     let rows = 0;
-    for await (const chunk of readChunks(decodeFile(file, option), settings)) {
+    for await (const chunk of readChunks(decodeFile(file, option.maxBytes), settings)) {
       rows += chunk.length;
       if (rows > option.maxRows) throw tooMany(option.maxRows);
       if (inputs.isAtomic && rows > option.atomicRows) throw tooManyAtOnce(option.atomicRows);
