@@ -1,7 +1,6 @@
 /** Measures open streams of changes: their memory, the statements of an idle process, and events that are judged in a second. */
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fillStatements } from '../load/article.js';
 import { ContenderProcess } from '../measure/contender-process.js';
@@ -22,15 +21,7 @@ export async function runFeeds(options: Options, command: readonly string[]): Pr
   const scale = options.isQuick ? 10 : 1;
   await using server = await startServer();
   const database = await server.create(fillStatements(ROWS), ROWS);
-  const contender = {
-    name: 'ours',
-    title: 'crud-controllers',
-    group: 'ours',
-    script: join(__dirname, 'ours.js'),
-    wire: null,
-    packages: [],
-  } as const;
-  await using ours = await ContenderProcess.start(contender, { databaseUrl: database.url });
+  await using ours = await ContenderProcess.startOurs(__dirname, { databaseUrl: database.url });
   const judged = await measurePages(ours, database, EVENTS / scale);
   say(`${judged.all} events/s, ${judged.some} where one of two is seen`);
   const streams = await measureStreams(ours, database, STREAMS / scale, IDLE / scale);

@@ -51,6 +51,20 @@ export class ContenderProcess implements AsyncDisposable {
     process.once('exit', this.#kill);
   }
 
+  /** Starts the library alone. @param folder which has its script, `ours.js` */
+  static startOurs(folder: string, environment: ContenderEnvironment): Promise<ContenderProcess> {
+    const script = join(folder, 'ours.js');
+    const ours = {
+      name: 'ours',
+      title: 'crud-controllers',
+      group: 'ours',
+      script,
+      wire: null,
+      packages: [],
+    } as const;
+    return ContenderProcess.start(ours, environment);
+  }
+
   /** Starts it, and waits until it answers. */
   static async start(
     contender: PlacedContender,

@@ -1,6 +1,5 @@
 /** Measures whole exports and imports, one after another, beside `COPY` and `unnest`. */
 import { type IncomingMessage, request } from 'node:http';
-import { join } from 'node:path';
 import { fillStatements, ROWS } from '../load/article.js';
 import { ContenderProcess } from '../measure/contender-process.js';
 import { type Database, startServer } from '../measure/database.js';
@@ -88,15 +87,7 @@ export async function runTransfer(options: Options, command: readonly string[]):
   await using server = await startServer();
   say(`Creating ${rows.toLocaleString('en')} rows`);
   const database = await server.create([...fillStatements(rows), PRICE_TABLE], rows);
-  const contender = {
-    name: 'ours',
-    title: 'crud-controllers',
-    group: 'ours',
-    script: join(__dirname, 'ours.js'),
-    wire: null,
-    packages: [],
-  } as const;
-  await using ours = await ContenderProcess.start(contender, { databaseUrl: database.url });
+  await using ours = await ContenderProcess.startOurs(__dirname, { databaseUrl: database.url });
   const moved = new Map<string, Moved[]>(transfers.map(({ title }) => [title, []]));
   // The first round compiles the code.
   for (let round = 0; round <= options.schedule.rounds; round += 1) {

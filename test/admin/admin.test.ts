@@ -1,14 +1,13 @@
 /** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. `npm run admin -- --test` builds it first. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Page, Request } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
 import { Crud } from '../../src/index.js';
 import { FRANCE } from '../models/atlas-rows.js';
-import { startChromium } from '../support/chromium.js';
-import { forSuite } from '../support/for-suite.js';
+import { forAdminPage } from '../support/admin-page.js';
 import { serveTestApp } from '../support/test-app.js';
 
 const CHAD = {
@@ -69,9 +68,7 @@ describe('the back office', function () {
       });
     },
   }));
-  const browser = forSuite(() => startChromium());
-  let page: Page;
-  const complaints: string[] = [];
+  const { page, complaints, open: openPath } = forAdminPage(app);
   const origins = new Set<string>();
 
   before(async () => {
@@ -79,13 +76,6 @@ describe('the back office', function () {
     await City.bulkCreate(CITIES);
     await Review.bulkCreate(REVIEWS);
     await OrderLine.bulkCreate(LINES);
-    page = await browser.newPage();
-    // react-admin keeps how a list was left.
-    await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => origins.add(new URL(request.url()).origin));
   });
 
@@ -99,8 +89,7 @@ describe('the back office', function () {
     for (const [name, value] of Object.entries(search)) {
       query.set(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
     }
-    await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${app.server.url}${office}#${path}?${query}`);
+    await openPath(`${path}?${query}`, office);
   }
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });

@@ -3,13 +3,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Response } from 'express';
-import type { Page, Request } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
 import { FRANCE } from '../models/atlas-rows.js';
-import { startChromium } from '../support/chromium.js';
+import { forAdminPage } from '../support/admin-page.js';
 import { deferred } from '../support/deferred.js';
-import { forSuite } from '../support/for-suite.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { serveTestApp } from '../support/test-app.js';
 
@@ -51,25 +50,12 @@ describe('the dashboard and the files of the back office', function () {
       });
     },
   }));
-  const browser = forSuite(() => startChromium());
-  let page: Page;
-  const complaints: string[] = [];
+  const { page, complaints, open } = forAdminPage(app);
 
   before(async () => {
     await Country.bulkCreate([FRANCE, CHAD]);
     await City.bulkCreate(CITIES);
-    page = await browser.newPage();
-    await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
   });
-
-  async function open(path: string): Promise<void> {
-    await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${app.server.url}/admin/#${path}`);
-  }
 
   const button = (name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const message = (text: string | RegExp) => page.getByText(text).first().waitFor();

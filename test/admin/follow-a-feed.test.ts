@@ -1,23 +1,10 @@
 /** Lists that follow a feed, in a real browser. `npm run admin -- --test` builds the back office first. */
 import { expect } from 'chai';
-import type { Page, Response } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
-import { FRANCE } from '../models/atlas-rows.js';
-import { startChromium } from '../support/chromium.js';
-import { forSuite } from '../support/for-suite.js';
+import { FRANCE, LYON, REVIEW } from '../models/atlas-rows.js';
+import { forAdminPage } from '../support/admin-page.js';
 import { serveTestApp } from '../support/test-app.js';
-
-const LYON = {
-  id: 1,
-  name: 'Lyon',
-  countryCode: 'FRA',
-  population: 1,
-  latitude: 48,
-  longitude: 2,
-  featureCode: 'PPL',
-};
-const REVIEW = { cityId: 1, author: 'Ann', rating: 3, text: 'It rained.' };
 
 describe('the lists of the back office', function () {
   this.timeout(120_000);
@@ -33,32 +20,13 @@ describe('the lists of the back office', function () {
       });
     },
   }));
-  const browser = forSuite(() => startChromium());
-  let page: Page;
-  const complaints: string[] = [];
+  const { page, complaints, open, answerOf } = forAdminPage(app);
 
   before(async () => {
     await Country.create(FRANCE);
     await City.create(LYON);
     await Review.create(REVIEW);
-    page = await browser.newPage();
-    await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
   });
-
-  async function open(path: string): Promise<void> {
-    await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${app.server.url}/admin/#${path}`);
-  }
-
-  function answerOf(method: string, path: string): Promise<Response> {
-    return page.waitForResponse(
-      (response) => response.request().method() === method && new URL(response.url()).pathname === path,
-    );
-  }
 
   it('are read again when the feed says so, whoever writes', async () => {
     await open('/reviews');

@@ -1,23 +1,10 @@
 /** The history of a record and its revert, in a real browser. `npm run admin -- --test` builds the back office first. */
 import { expect } from 'chai';
-import type { Page, Response } from 'playwright-core';
 import { serveAdmin } from '../../sample/atlas/admin.js';
 import { City, CityController, Country, Review, ReviewController } from '../../sample/atlas/resources.js';
-import { FRANCE } from '../models/atlas-rows.js';
-import { startChromium } from '../support/chromium.js';
-import { forSuite } from '../support/for-suite.js';
+import { FRANCE, LYON, REVIEW } from '../models/atlas-rows.js';
+import { forAdminPage } from '../support/admin-page.js';
 import { serveTestApp } from '../support/test-app.js';
-
-const LYON = {
-  id: 1,
-  name: 'Lyon',
-  countryCode: 'FRA',
-  population: 1,
-  latitude: 48,
-  longitude: 2,
-  featureCode: 'PPL',
-};
-const REVIEW = { cityId: 1, author: 'Ann', rating: 3, text: 'It rained.' };
 
 describe('the history of the back office', function () {
   this.timeout(120_000);
@@ -29,19 +16,11 @@ describe('the history of the back office', function () {
     },
     prepare: serveAdmin,
   }));
-  const browser = forSuite(() => startChromium());
-  let page: Page;
-  const complaints: string[] = [];
+  const { page, complaints, open, answerOf } = forAdminPage(app);
 
   before(async () => {
     await Country.create(FRANCE);
     await City.create(LYON);
-    page = await browser.newPage();
-    await page.addInitScript("if (location.protocol === 'http:') localStorage.clear()");
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-    });
-    page.on('pageerror', (error) => complaints.push(error.message));
   });
 
   /** A review that Ann has changed twice, and a script once. */
@@ -52,11 +31,6 @@ describe('the history of the back office', function () {
     await send('patch', `/reviews/${id}`, { rating: 5, text: 'The sun!' }).expect(200);
     await app.engine.sequelize.query(`UPDATE reviews SET author = 'Bea' WHERE id = ${id}`);
     return id;
-  }
-
-  async function open(path: string): Promise<void> {
-    await page.goto('about:blank'); // What is behind a # is in the same document.
-    await page.goto(`${app.server.url}/admin/#${path}`);
   }
 
   const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -74,12 +48,6 @@ describe('the history of the back office', function () {
         .replace(/, \w+ \d+, \d+, .*M/, '')
         .replaceAll(/\s+/g, ' ')
         .trim(),
-    );
-  }
-
-  function answerOf(method: string, path: string): Promise<Response> {
-    return page.waitForResponse(
-      (response) => response.request().method() === method && new URL(response.url()).pathname === path,
     );
   }
 

@@ -77,7 +77,8 @@ export const HARD_COLUMNS = Object.keys(HARD_VALUES) as HardColumn[];
 /** For each hard column one that cannot be null and one that can, whose name in the table is another. */
 export const SORT_COLUMNS = HARD_COLUMNS.flatMap((name) => [name, `${name}OrNull` as const]);
 
-const TYPES: Readonly<Record<HardColumn, ColumnDataType>> = {
+/** Their types. */
+export const HARD_TYPES: Readonly<Record<HardColumn, ColumnDataType>> = {
   whole: DataType.INTEGER,
   big: DataType.BIGINT,
   exact: DataType.DECIMAL,
@@ -105,8 +106,8 @@ export const nullableColumn = (name: HardColumn): string => `or null ${name}`;
 export class Specimen extends KeyedRow {}
 
 for (const name of HARD_COLUMNS) {
-  Column({ type: TYPES[name], allowNull: false })(Specimen.prototype, name);
-  Column({ type: TYPES[name], allowNull: true, field: nullableColumn(name) })(
+  Column({ type: HARD_TYPES[name], allowNull: false })(Specimen.prototype, name);
+  Column({ type: HARD_TYPES[name], allowNull: true, field: nullableColumn(name) })(
     Specimen.prototype,
     `${name}OrNull`,
   );

@@ -6,7 +6,7 @@ import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
-import { HARD_VALUES } from '../../support/specimen.js';
+import { HARD_TYPES, HARD_VALUES } from '../../support/specimen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const MORE = {
@@ -24,19 +24,7 @@ const MORE = {
 };
 
 const TYPES: Readonly<Record<keyof typeof HARD_VALUES | keyof typeof MORE, ColumnDataType>> = {
-  whole: DataType.INTEGER,
-  big: DataType.BIGINT,
-  exact: DataType.DECIMAL,
-  real: DataType.REAL,
-  float: DataType.DOUBLE,
-  moment: DataType.DATE,
-  day: DataType.DATEONLY,
-  time: DataType.TIME,
-  uuid: DataType.UUID,
-  flag: DataType.BOOLEAN,
-  grade: DataType.ENUM('middling', 'awful', 'good'),
-  text: DataType.TEXT,
-  varying: DataType.STRING(40),
+  ...HARD_TYPES,
   small: DataType.SMALLINT,
   padded: DataType.CHAR(4),
   json: DataType.JSON,
