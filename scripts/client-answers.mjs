@@ -27,7 +27,7 @@ export async function holdAnswers(url, document, count) {
     const found = dice.one(operations);
     const { target, init } = requestOf(found, document, dice);
     const answer = await fetch(new URL(target, url), init);
-    const text = await answer.text();
+    const text = await textOf(answer);
     const { status, headers } = answer;
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
     try {
@@ -45,6 +45,15 @@ export async function holdAnswers(url, document, count) {
     versions: `${count} answers`,
     result: isRight ? 'works' : `failed: ${wrong.length} answers`,
   };
+}
+
+/** The text of an answer; of a stream, which does not end by itself, its first part. */
+async function textOf(answer) {
+  if (!answer.headers.get('content-type')?.startsWith('text/event-stream')) return answer.text();
+  const reader = answer.body.getReader();
+  const { value } = await reader.read();
+  await reader.cancel();
+  return Buffer.from(value ?? []).toString();
 }
 
 function requestOf({ method, path, operation }, document, dice) {
@@ -93,6 +102,8 @@ function idFor(path, dice) {
 function parameterOf(name, { type, items, enum: choices, maximum }, dice) {
   if (dice.isLess(0.05)) return 'nothing';
   if (/(?:^|\.)q$/.test(name)) return dice.one(QUERIES);
+  // Seconds.
+  if (name === 'wait') return '1';
   if (type === 'array') return dice.some(items.enum).join();
   if (choices) return dice.one(choices);
   if (type === 'boolean') return dice.one(['true', 'false']);
