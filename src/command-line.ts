@@ -220,12 +220,7 @@ function describing(
       // Whoever begins a project has no peers of this package yet.
       const { loadApplication } = await import('./load-application.js');
       const given: GivenOptions = { routePrefix: options.get('route-prefix'), title: options.get('title') };
-      const stdout = takeStandardOutput();
-      try {
-        return print(await loadApplication(file, given));
-      } finally {
-        stdout.restore();
-      }
+      return withStandardOutput(async () => print(await loadApplication(file, given)));
     },
   };
 }
@@ -233,13 +228,10 @@ function describing(
 /** Maintains the tables of an application, with its database. */
 async function maintain([file = '']: readonly string[]): Promise<string> {
   const { startApplication } = await import('./load-application.js');
-  const stdout = takeStandardOutput();
-  try {
+  return withStandardOutput(async () => {
     const lines = await (await startApplication(file)).maintain();
     return lines.map((line) => `${line}\n`).join('');
-  } finally {
-    stdout.restore();
-  }
+  });
 }
 
 /** A command that sends a file through the routes of an application, with its database. */
@@ -252,21 +244,17 @@ function transferring(name: TransferName, more: readonly Argument[]): Command {
       const transfer = prepareTransfer(name, source, given, process.env);
       endAtSignals();
       const { startApplication } = await import('./load-application.js');
-      const stdout = takeStandardOutput();
-      try {
+      return withStandardOutput(async (stdout) => {
         const { app, application } = await startApplication(file);
         const described = { routes: application.routes, document: application.openapi() };
-        const text = await transfer({ app, ...described, resource, stdout });
-        return { text, exitCode: 0 };
-      } finally {
-        stdout.restore();
-      }
+        return transfer({ app, ...described, resource, stdout });
+      });
     },
   };
 }
 
 /** Standard output may be a file, and the application may log: its log goes to standard error. */
-function takeStandardOutput(): Writable & { restore(): void } {
+async function withStandardOutput<T>(work: (stdout: Writable) => Promise<T>): Promise<T> {
   const { stdout, stderr } = process;
   const { write } = stdout;
   // The write that fails says it as well.
@@ -276,10 +264,13 @@ function takeStandardOutput(): Writable & { restore(): void } {
     if (stderr.isTTY) stderr.write('\r\x1b[K');
     return stderr.write(...given);
   }) as typeof write;
-  return Object.assign(
-    new Writable({ write: (chunk, _encoding, done) => void write.call(stdout, chunk, undefined, done) }),
-    { restore: () => void Object.assign(stdout, { write }) },
-  );
+  try {
+    return await work(
+      new Writable({ write: (chunk, _encoding, done) => void write.call(stdout, chunk, undefined, done) }),
+    );
+  } finally {
+    Object.assign(stdout, { write });
+  }
 }
 
 /** A file that is not whole goes with the process. */

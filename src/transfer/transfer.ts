@@ -63,28 +63,7 @@ ${OF_BOTH}`,
   },
 } as const;
 
-/** Options of both, for the parser of arguments. */
-export const TRANSFER_OPTIONS = {
-  output: { type: 'string' },
-  format: { type: 'string' },
-  q: { type: 'string' },
-  search: { type: 'string' },
-  sort: { type: 'string' },
-  fields: { type: 'string' },
-  include: { type: 'string' },
-  deleted: { type: 'string' },
-  spreadsheet: { type: 'boolean' },
-  consistent: { type: 'boolean' },
-  header: { type: 'string', multiple: true },
-  mode: { type: 'string' },
-  on: { type: 'string' },
-  delimiter: { type: 'string' },
-  'dry-run': { type: 'boolean' },
-  'no-atomic': { type: 'boolean' },
-  key: { type: 'string' },
-} as const;
-
-/** Names of parameters of a request, and the values of flags. */
+/** Flags, and the parameters of a request that they are. */
 const FLAGS: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['spreadsheet', ['spreadsheet', 'true']],
   ['consistent', ['consistent', 'true']],
@@ -92,6 +71,17 @@ const FLAGS: ReadonlyMap<string, readonly [string, string]> = new Map([
   ['no-atomic', ['atomic', 'false']],
 ]);
 const NO_PARAMETERS = new Set(['output', 'format', 'header', 'key']);
+
+/** Names of the options. */
+export type TransferOption = (typeof TRANSFERS)[TransferName]['options'][number];
+
+/** Options of both, for the parser of arguments. */
+export const TRANSFER_OPTIONS = Object.fromEntries(
+  [...TRANSFERS.export.options, ...TRANSFERS.import.options].map((name) => [
+    name,
+    { type: FLAGS.has(name) ? 'boolean' : 'string', multiple: name === 'header' },
+  ]),
+) as Readonly<Record<TransferOption, { readonly type: 'boolean' | 'string'; readonly multiple: boolean }>>;
 
 /** An application that was started, and the resource of the command line. */
 export interface TransferTarget extends Omit<Described, 'mount'> {
