@@ -125,21 +125,34 @@ export function checkTableOptions(
 
 /** Rows per page; a given maximum below 20 lowers the default too. */
 export function compilePageSize({ options, report }: OptionCheck): PageSize {
-  const { default: size, max, ...others } = options.pageSize ?? {};
+  return compileSize('pageSize', options.pageSize, DEFAULT_PAGE_SIZE, report);
+}
+
+/** Compiles an option of the items of a page. @param ceiling the largest page that an application may have */
+export function compileSize(
+  option: string,
+  given: Partial<PageSize> | null | undefined,
+  absent: PageSize,
+  report: OptionCheck['report'],
+  ceiling?: number,
+): PageSize {
+  const { default: size, max, ...others } = given ?? {};
   for (const name of Object.keys(others)) {
-    report(`pageSize has no '${name}'; use default and max.`);
+    report(`${option} has no '${name}'; use default and max.`);
   }
+  const range = ceiling === undefined ? 'from 1' : `from 1 to ${ceiling}`;
   for (const [name, value] of Object.entries({ default: size, max })) {
-    if (value === undefined || (Number.isSafeInteger(value) && value >= 1)) continue;
-    report(`pageSize.${name} is ${showValue(value)}; use an integer from 1.`);
-    return DEFAULT_PAGE_SIZE;
+    if (value === undefined || (Number.isSafeInteger(value) && value >= 1 && value <= (ceiling ?? value)))
+      continue;
+    report(`${option}.${name} is ${showValue(value)}; use an integer ${range}.`);
+    return absent;
   }
-  const highest = max ?? DEFAULT_PAGE_SIZE.max;
-  const usual = size ?? Math.min(DEFAULT_PAGE_SIZE.default, highest);
+  const highest = max ?? absent.max;
+  const usual = size ?? Math.min(absent.default, highest);
   if (usual > highest) {
     report(
-      `pageSize.default is ${usual}, above pageSize.max ${highest}; ` +
-        `raise it: pageSize: { default: ${usual}, max: ${usual} }.`,
+      `${option}.default is ${usual}, above ${option}.max ${highest}; ` +
+        `raise it: { default: ${usual}, max: ${usual} }.`,
     );
   }
   return Object.freeze({ default: usual, max: highest });

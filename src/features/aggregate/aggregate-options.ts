@@ -1,5 +1,5 @@
 /** The option `aggregate` of `@Crud` -> its plan, or everything that is wrong with it. */
-import { isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
+import { compileSize, isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isRelatedName, isSpelled } from '../../compile/compile-sort.js';
 import type { PageSize, ResourcePlan } from '../../compile/resource-plan.js';
@@ -49,7 +49,9 @@ export function compileAggregate(value: unknown, check: OptionCheck): AggregateP
   if (!isPlain(value)) report(`aggregate is ${showValue(value)}; use an object such as { group: ['name'] }.`);
   const given: Given = isPlain(value) ? (value as Given) : {};
   unknownOptions('aggregate', given, NAMES).forEach(report);
-  const { path, maxEstimate = null } = given;
+  const { path, size = {}, maxEstimate = null } = given;
+  if (!isPlain(size))
+    report(`aggregate.size is ${showValue(size)}; use an object such as { default: 100, max: 1000 }.`);
   const word = path ?? 'aggregate';
   if (typeof word !== 'string' || !WORD.test(word))
     report(
@@ -64,7 +66,7 @@ export function compileAggregate(value: unknown, check: OptionCheck): AggregateP
     isWordNamed: path !== undefined,
     groups: new Map(groups.map((term) => [term.name, term])),
     measures: new Map(measures.map((term) => [term.name, term])),
-    size: compileSize(given.size, report),
+    size: compileSize('aggregate.size', size as Partial<PageSize>, USUAL_SIZE, report, MAX_PAGED),
     requireFilter: compileRequired(given.requireFilter ?? false, check),
     maxEstimate: maxEstimate as number | null,
   });
@@ -217,20 +219,4 @@ function compileRequired(given: unknown, check: OptionCheck): readonly string[] 
   return listOf('aggregate.requireFilter', given, check.report).flatMap(
     (each) => visibleAttribute(check, 'aggregate.requireFilter', String(each))?.name ?? [],
   );
-}
-
-function compileSize(given: unknown, report: OptionCheck['report']): PageSize {
-  if (given === undefined) return USUAL_SIZE;
-  if (!isPlain(given)) {
-    report(`aggregate.size is ${showValue(given)}; use an object such as { default: 100, max: 1000 }.`);
-    return USUAL_SIZE;
-  }
-  const { max = USUAL_SIZE.max, ...others } = given as { default?: number; max?: number };
-  const { default: usual = Math.min(USUAL_SIZE.default, max) } = others;
-  unknownOptions('aggregate.size', given as object, ['default', 'max']).forEach(report);
-  if (!Number.isInteger(max) || max < 1 || max > MAX_PAGED)
-    report(`aggregate.size.max is ${showValue(max)}; use an integer from 1 to ${MAX_PAGED}.`);
-  else if (!Number.isInteger(usual) || usual < 1 || usual > max)
-    report(`aggregate.size.default is ${showValue(usual)}; use an integer from 1 to ${max}.`);
-  return Object.freeze({ default: usual, max });
 }

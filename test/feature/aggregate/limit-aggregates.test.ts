@@ -326,7 +326,10 @@ describe('the option aggregate', () => {
         "aggregate.group names 'shop.name', which is no attribute, and sortAllow has no such name of a relation to one; name it there, too, or remove it.",
       ],
       [{ size: { max: 0 } }, 'aggregate.size.max is 0; use an integer from 1 to 10000.'],
-      [{ size: { default: 9, max: 5 } }, 'aggregate.size.default is 9; use an integer from 1 to 5.'],
+      [
+        { size: { default: 9, max: 5 } },
+        'aggregate.size.default is 9, above aggregate.size.max 5; raise it: { default: 9, max: 9 }.',
+      ],
       [{ maxEstimate: '1e6' }, 'aggregate.maxEstimate is "1e6"; use a number of records, such as 1_000_000.'],
       [
         { path: 'All cities' },

@@ -116,10 +116,10 @@ describe('the option pageSize', () => {
 
   it('refuses a default above the maximum, and above the usual maximum', () => {
     expect(problemsOf(City, { pageSize: { default: 30, max: 10 } })).to.deep.equal([
-      'City: pageSize.default is 30, above pageSize.max 10; raise it: pageSize: { default: 30, max: 30 }.',
+      'City: pageSize.default is 30, above pageSize.max 10; raise it: { default: 30, max: 30 }.',
     ]);
     expect(problemsOf(City, { pageSize: { default: 101 } })).to.deep.equal([
-      'City: pageSize.default is 101, above pageSize.max 100; raise it: pageSize: { default: 101, max: 101 }.',
+      'City: pageSize.default is 101, above pageSize.max 100; raise it: { default: 101, max: 101 }.',
     ]);
   });
 
