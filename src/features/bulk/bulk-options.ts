@@ -80,6 +80,14 @@ export interface BulkInputs extends Inputs {
   readonly maxAffected?: number;
 }
 
+/** The parameter of a write that is undone again. */
+export const DRY_RUN = flag(
+  'dry_run',
+  'isDryRun',
+  false,
+  'Whether all is undone again. The answer is the same. Default: false.',
+);
+
 /** Rows that a filter may find where the request does not say, and `bulk.max` is not lower. */
 const DEFAULT_MAX_AFFECTED = 100;
 
@@ -97,12 +105,7 @@ export function bulkInputs(max: number, endpoint: BulkEndpoint, filter: Input | 
       true,
       'Whether one record that is refused undoes all. With `false` each has a status of its own. Default: true.',
     ),
-    flag(
-      'dry_run',
-      'isDryRun',
-      false,
-      'Whether all is undone again. The answer is the same. Default: false.',
-    ),
+    DRY_RUN,
   ];
   if (endpoint === 'createMany' || !filter) return flags;
   return [filter, maxAffected(max), ...flags];

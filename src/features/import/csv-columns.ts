@@ -49,12 +49,12 @@ export function parseHeader(
   return { columns: { count: names.length, read: (cells) => readRow(cells, readers) }, issues };
 }
 
-/** The delimiters that a file may have, as the parameter names them. */
-const DELIMITER_NAMES = [
+/** The delimiters that a file may have, by the names that the parameter has for them. */
+export const DELIMITERS: ReadonlyMap<string, string> = new Map([
   [',', ','],
   [';', ';'],
-  ['\t', 'tab'],
-] as const;
+  ['tab', '\t'],
+]);
 
 /** A header of one unknown name with another delimiter in it is that of a file which has this delimiter. */
 function delimiterIssues(
@@ -63,9 +63,9 @@ function delimiterIssues(
   delimiter: string,
 ): readonly RequestIssue[] | null {
   const [name = ''] = names;
-  const other = DELIMITER_NAMES.find(([sign]) => sign !== delimiter && name.includes(sign));
+  const other = [...DELIMITERS].find(([, sign]) => sign !== delimiter && name.includes(sign));
   if (names.length !== 1 || properties.has(name) || !other) return null;
-  const detail = `The header has one column, and its name has another delimiter in it; send delimiter=${other[1]}.`;
+  const detail = `The header has one column, and its name has another delimiter in it; send delimiter=${other[0]}.`;
   return [{ pointer: bodyPointer(name), code: 'unknownProperty', detail }];
 }
 

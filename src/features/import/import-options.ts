@@ -7,8 +7,10 @@ import type { ModelInfo } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import { parseSize, repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
+import { DRY_RUN } from '../bulk/bulk-options.js';
 import { choice, flag } from '../flag.js';
 import { checkUpsert, keyInput, upsertKeys } from '../upsert/upsert-options.js';
+import { DELIMITERS } from './csv-columns.js';
 
 /** The option, compiled. */
 export interface ImportPlan {
@@ -90,12 +92,6 @@ export const checkImport: ResourceCheck = (plan, options) => {
   ];
 };
 
-/** The delimiters of a file, by the texts that name them. */
-const DELIMITERS: ReadonlyMap<string, string> = new Map([',', ';', '\t'].map((each) => [each, each])).set(
-  'tab',
-  '\t',
-);
-
 /** Values of the parameters. */
 export interface ImportInputs extends Inputs {
   readonly mode: ImportMode;
@@ -123,21 +119,16 @@ export function importInputs(plan: ResourcePlan, { modes, atomicRows }: ImportPl
       true,
       `Whether one row that is refused undoes all. Then a file has ${atomicRows} rows at most. With \`false\` the other rows are stored, and the answer is 207. Default: true.`,
     ),
-    flag(
-      'dry_run',
-      'isDryRun',
-      false,
-      'Whether all is undone again. The answer is the same. Default: false.',
-    ),
+    DRY_RUN,
     choice(
       'delimiter',
       {
         description: 'The text between two cells of CSV. Default: a comma.',
-        allowed: [',', ';', 'tab'],
+        allowed: [...DELIMITERS.keys()],
         code: 'delimiter.unknown',
         absent: ',',
       },
-      (text) => DELIMITERS.get(text),
+      (text) => (text === '\t' ? text : DELIMITERS.get(text)),
     ),
   ];
 }

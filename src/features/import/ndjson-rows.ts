@@ -1,25 +1,25 @@
 /** The text of a file of JSON lines -> its values. A line that is no JSON is a mistake of that line alone. */
 
 import { refuseDepth } from '../../request/read-body.js';
-import { BodyError } from '../../schema/request-issue.js';
+import { BodyError, type RequestIssue } from '../../schema/request-issue.js';
 import { longRow } from './csv-rows.js';
 
-/** A line of a file. */
-export interface JsonLine {
-  /** Undefined where it is wrong. */
-  readonly value: unknown;
+/** A row of a file, by its line. */
+export interface FileLine {
   /** From 1. */
   readonly line: number;
   /** Its characters in the file. */
   readonly text: string;
-  readonly problem: BodyError | null;
+  readonly body: unknown;
+  /** Problems that are found before any schema is evaluated. */
+  readonly issues: readonly RequestIssue[];
 }
 
 /** Reads the lines of a file, as many at a time as a piece of it has. Empty ones are skipped. @throws BodyError 413 for one that is too long */
 export async function* readJsonLines(
   texts: AsyncIterable<string>,
   maxRow: number,
-): AsyncGenerator<readonly JsonLine[]> {
+): AsyncGenerator<readonly FileLine[]> {
   let rest = '';
   let line = 1;
   for await (const text of texts) {
@@ -35,17 +35,17 @@ export async function* readJsonLines(
   if (last) yield [last];
 }
 
-function parsed(text: string, line: number, maxRow: number): JsonLine | null {
+function parsed(text: string, line: number, maxRow: number): FileLine | null {
   if (text.trim() === '') return null;
   if (text.length > maxRow) throw longRow(line, maxRow);
   try {
-    const value: unknown = JSON.parse(text);
-    refuseDepth(value);
-    return { value, line, text, problem: null };
+    const body: unknown = JSON.parse(text);
+    refuseDepth(body);
+    return { line, text, body, issues: [] };
   } catch (error) {
     // V8's own message quotes the body.
     const problem =
       error instanceof BodyError ? error : new BodyError(400, 'malformed', 'The line is not valid JSON.');
-    return { value: undefined, line, text, problem };
+    return { line, text, body: undefined, issues: problem.errors };
   }
 }

@@ -3,16 +3,12 @@ import type { ExportFormat } from '../../declare/export-options.js';
 import { BodyError, InvalidRequestError, type RequestIssue } from '../../schema/request-issue.js';
 import { type ColumnNames, type Columns, parseHeader } from './csv-columns.js';
 import { type CsvRow, readCsv } from './csv-rows.js';
-import type { RowPlace } from './import-report.js';
-import { readJsonLines } from './ndjson-rows.js';
+import { type FileLine, readJsonLines } from './ndjson-rows.js';
 
 /** A row of a file. */
-export interface FileRow extends RowPlace {
-  /** Its characters in the file. */
-  readonly text: string;
-  readonly body: unknown;
-  /** Problems that are found before any schema is evaluated. */
-  readonly issues: readonly RequestIssue[];
+export interface FileRow extends FileLine {
+  /** From 1, without the header. */
+  readonly row: number;
 }
 
 /** Settings of a file. */
@@ -93,10 +89,9 @@ function headerOf(
 
 async function* jsonRows(texts: AsyncIterable<string>, { maxRow }: FileSettings): AsyncGenerator<FileRow[]> {
   let row = 0;
-  for await (const lines of readJsonLines(texts, maxRow)) {
-    yield lines.map(({ value, line, text, problem }) => {
+  for await (const lines of readJsonLines(texts, maxRow))
+    yield lines.map((line) => {
       row += 1;
-      return { row, line, text, body: value, issues: problem?.errors ?? [] };
+      return { row, ...line };
     });
-  }
 }
