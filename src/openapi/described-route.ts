@@ -103,6 +103,14 @@ export function operationOf(
   };
 }
 
+/** The parameters of a path, and those of inputs. */
+export function parametersOf(
+  { resource: { plan }, pathParameters }: DescribedAction,
+  inputs: readonly Input[],
+): ParameterObject[] {
+  return [...pathParameters.map((each) => pathParameter(plan, each)), ...inputs.flatMap(inputParameter)];
+}
+
 /** A parameter, unless it accepts no value. */
 export function inputParameter({ in: place, name, describe }: Input): ParameterObject[] {
   const description = describe?.();

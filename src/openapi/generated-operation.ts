@@ -9,10 +9,9 @@ import { bodyJsonSchema, patchTypes } from '../schema/body-json-schema.js';
 import {
   type DescribedAction,
   type DescribedResource,
-  inputParameter,
   operationOf,
   ownParameters,
-  pathParameter,
+  parametersOf,
 } from './described-route.js';
 import {
   jsonContent,
@@ -24,16 +23,11 @@ import {
 import { chosenRecord, pageExample, recordExample } from './resource-schemas.js';
 
 /** Describes an operation. */
-export function generatedOperation(
-  route: RouteSpec,
-  { resource, action, pathParameters }: DescribedAction,
-): OperationObject {
+export function generatedOperation(route: RouteSpec, mounted: DescribedAction): OperationObject {
+  const { resource, action } = mounted;
   const { plan, names, features } = resource;
   const { endpoint, operation, parses = operation, words, verb, path, parameters } = route;
-  const usual = [
-    ...pathParameters.map((parameter) => pathParameter(plan, parameter)),
-    ...features[operation].inputs.flatMap(inputParameter),
-  ];
+  const usual = parametersOf(mounted, features[operation].inputs);
   const requestBody = bodyOf(resource, parses);
   return operationOf(resource, action, {
     operationId: operation === 'list' ? `list${names.many}` : `${endpoint}${names.one}`,

@@ -100,3 +100,13 @@ export function orNull(schema: JsonSchema): JsonSchema {
     ...(schema.enum ? { enum: [...schema.enum, null] } : {}),
   };
 }
+
+/** A value elsewhere than in its record, whose default and description are not those of the value there. */
+export function withoutNotes({
+  description: _description,
+  default: _default,
+  readOnly: _readOnly,
+  ...schema
+}: JsonSchema): JsonSchema {
+  return schema;
+}

@@ -4,15 +4,14 @@ import { MEASURES, type TimeUnit } from '../../declare/aggregate-options.js';
 import {
   type DescribedAction,
   type DescribedResource,
-  inputParameter,
   operationOf,
-  pathParameter,
+  parametersOf,
 } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
-import { type JsonSchema, orNull } from '../../schema/json-schema.js';
+import { type JsonSchema, orNull, withoutNotes } from '../../schema/json-schema.js';
 import { parentProblems } from '../sub-resources/sub-resources.js';
 import { hasZone } from './aggregate-inputs.js';
 import type { MeasureTerm } from './aggregate-operation.js';
@@ -31,19 +30,19 @@ export const WORDS: RouteWords = {
 /** Describes the route. @param below the relation whose records are grouped; null for those of the resource */
 export function describeAggregate(
   plan: AggregatePlan,
-  { resource, action, pathParameters, resourceOf }: DescribedAction,
+  mounted: DescribedAction,
   below: SubresourcePlan | null,
 ): OperationObject {
+  const { resource, action, resourceOf } = mounted;
   const { names } = resource;
   const { name = '', target = null } = below?.relation ?? {};
   const grouped = target ? resourceOf(target) : resource;
-  const path = below ? pathParameters.map((each) => pathParameter(resource.plan, each)) : [];
   const schema = schemaRef(grouped.names.schemas.groups);
   return operationOf(resource, action, {
     operationId: `aggregate${below ? `${names.one}${pascalCase(name)}` : names.many}`,
     summary: `${WORDS.verb} ${below ? `${toWords(name)} of ${names.phrase}` : names.phrases}`,
     description: WORDS.description(grouped.plan),
-    parameters: [...path, ...inputsOf(plan, grouped).inputs.flatMap(inputParameter)],
+    parameters: parametersOf(mounted, inputsOf(plan, grouped).inputs),
     answers: { 200: { description: WORDS.success, content: jsonContent(schema) } },
     problems: [...(below ? parentProblems(below, resource) : []), ...grouped.features.list.problems],
   });
@@ -56,7 +55,7 @@ export function aggregateSchemas(
 ): Record<string, JsonSchema> {
   const schemaOf = (name: string): JsonSchema => {
     const { target = plan, attribute = name } = relatedGroup(plan, name) ?? {};
-    return orNull(withoutWords(recordJsonSchema(target).properties?.[attribute] ?? {}));
+    return orNull(withoutNotes(recordJsonSchema(target).properties?.[attribute] ?? {}));
   };
   const group = [...groups.values()].map(({ name, attribute, unit }) => [
     name,
@@ -109,14 +108,4 @@ function measureSchema({ measure }: MeasureTerm, value: JsonSchema): JsonSchema 
   return isNumber
     ? { type: ['number', 'null'] }
     : { type: ['string', 'null'], description: 'An exact decimal number.', examples: ['1466146500'] };
-}
-
-/** The default and the description of an attribute are not those of groups. */
-function withoutWords({
-  description: _description,
-  default: _default,
-  readOnly: _readOnly,
-  ...schema
-}: JsonSchema): JsonSchema {
-  return schema;
 }

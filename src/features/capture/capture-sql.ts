@@ -146,7 +146,7 @@ export function inspectCaptured(plan: ResourcePlan): TableReport {
   const isByRow = historyOf(plan)?.isByRow === true;
   if (kind === 'partitioned table' && !isByRow)
     return {
-      problems: [],
+      ...NOTHING,
       warnings: [
         `${plan.name}: its table is partitioned, so that changes are stored by a trigger for each row, and writes of many rows take longer; ` +
           "set history: { capture: 'row' }, so that npx crud-controllers sql prints these triggers.",
@@ -155,10 +155,8 @@ export function inspectCaptured(plan: ResourcePlan): TableReport {
   if (kind === 'table' || kind === 'partitioned table' || (kind === 'foreign table' && isByRow))
     return NOTHING;
   const mend = kind === 'foreign table' ? "set history: { capture: 'row' }, or leave it out" : 'leave it out';
-  return {
-    problems: [`${plan.name}: its table is a ${kind}, which has no triggers that history needs; ${mend}.`],
-    warnings: [],
-  };
+  const problem = `${plan.name}: its table is a ${kind}, which has no triggers that history needs; ${mend}.`;
+  return { ...NOTHING, problems: [problem] };
 }
 
 /** The arguments as `pg_trigger.tgargs` has them, in hexadecimal. */

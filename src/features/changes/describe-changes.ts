@@ -3,8 +3,8 @@ import {
   type DescribedAction,
   type DescribedResource,
   idSchema,
-  inputParameter,
   operationOf,
+  parametersOf,
 } from '../../openapi/described-route.js';
 import { type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import type { RouteWords } from '../../operation/route-spec.js';
@@ -25,10 +25,8 @@ export const WORDS: RouteWords = {
 const nameOf = ({ names }: DescribedResource) => `${names.one}Change`;
 
 /** Describes the route. */
-export function describeChanges(
-  { resource, action }: DescribedAction,
-  settings: FeedSettings,
-): OperationObject {
+export function describeChanges(mounted: DescribedAction, settings: FeedSettings): OperationObject {
+  const { resource, action } = mounted;
   const { names, plan, features } = resource;
   const { inputs } = features.listInputs(['q'], changesInputs(settings));
   return operationOf(resource, action, {
@@ -36,7 +34,7 @@ export function describeChanges(
     summary: `${WORDS.verb} changes of ${names.phrases}`,
     description: WORDS.description(plan),
     parameters: [
-      ...inputs.flatMap(inputParameter),
+      ...parametersOf(mounted, inputs),
       {
         name: 'Last-Event-ID',
         in: 'header',

@@ -11,6 +11,7 @@ import { groupBy, keptIn } from '../../util/memo.js';
 import { oneAtATime } from '../../util/promises.js';
 import { sourceOf } from '../capture/change-table.js';
 import type { Tick, Ticks } from '../capture/ticks.js';
+import type { FeedSettings } from './feed-options.js';
 import { type Condition, feedName, type Judged, judge, MOST, type PlacedEvent } from './judge.js';
 import { behind, type Place } from './place.js';
 import type { TickSignal } from './tick-signal.js';
@@ -64,11 +65,8 @@ export interface Subscriber {
 /** The feeds of the process, for metrics. */
 export const FEEDS = new Set<Feed>();
 
-/** Options of a feed. */
-interface FeedOptions {
-  /** Milliseconds between two ticks. */
-  readonly tick: number;
-  readonly maxStreams: number;
+/** Parts that a feed needs of its application. */
+interface FeedContext extends Pick<FeedSettings, 'tick' | 'maxStreams'> {
   readonly logger: Logger;
   /** Signals of other processes; null where there are none. */
   readonly signal: TickSignal | null;
@@ -95,7 +93,7 @@ export class Feed {
 
   constructor(
     private readonly ticks: Ticks,
-    private readonly options: FeedOptions,
+    private readonly context: FeedContext,
   ) {}
 
   /** Milliseconds since the last moment whose events are known. */
@@ -105,7 +103,7 @@ export class Feed {
 
   /** A tick that has seen all that had committed a moment ago: as long ago as the option `tick` says, at most. */
   async now(): Promise<Tick> {
-    const { tick } = this.options;
+    const { tick } = this.context;
     return this.#latest && performance.now() - this.#checkedAt < tick ? this.#latest : this.#check();
   }
 
@@ -180,7 +178,7 @@ export class Feed {
 
   /** @throws RefusedRequestError 503 where there are too many */
   check({ conditions }: Audience): void {
-    const { maxStreams } = this.options;
+    const { maxStreams } = this.context;
     if (this.subscribers.size >= maxStreams) throw busy('Too many streams are open.');
     const keys = this.#conditions();
     for (const each of conditions) keys.set(each.key, each);
@@ -193,7 +191,7 @@ export class Feed {
     FEEDS.add(this);
     if (this.#timer) return;
     this.#delivered = null;
-    const { tick, signal } = this.options;
+    const { tick, signal } = this.context;
     signal?.listen(() => void this.#poll());
     this.#timer = runOutside(() => setInterval(() => this.#turn(), Math.min(tick, TURN)));
   }
@@ -204,7 +202,7 @@ export class Feed {
     clearInterval(this.#timer);
     this.#timer = null;
     FEEDS.delete(this);
-    this.options.signal?.leave();
+    this.context.signal?.leave();
   }
 
   async #beat(): Promise<Tick> {
@@ -223,13 +221,13 @@ export class Feed {
   #turn(): void {
     const now = performance.now();
     for (const subscriber of [...this.subscribers]) subscriber.turn(now);
-    const { tick } = this.options;
+    const { tick } = this.context;
     // Half a turn early at most, because timers are not exact.
     if (now - this.#polledAt >= tick - Math.min(tick, TURN) / 2) void this.#poll();
   }
 
   async #findAndDeliver(): Promise<void> {
-    const { signal, logger } = this.options;
+    const { signal, logger } = this.context;
     try {
       if (signal?.isLed === true && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
       else {

@@ -63,28 +63,18 @@ function readQuery(request: Request, known: readonly string[]) {
   const { parameters, issues } = parseQueryString(request.url);
   const found: RequestIssue[] = [...issues];
   for (const name of parameters.keys()) if (!NAMES.includes(name)) found.push(unknownParameter(name, NAMES));
-  const names = parameters.get('resources')?.split(',') ?? [];
-  const unknown = names.filter((name) => !known.includes(name));
-  const accepted = `it accepts ${known.join(', ')}.`;
-  if (names.length === 0)
-    found.push({
-      parameter,
-      code: 'changes.resources',
-      detail: `Parameter 'resources' is missing; ${accepted}`,
-    });
-  for (const name of unknown)
-    found.push({
-      parameter,
-      code: 'changes.resources',
-      detail: `Parameter 'resources' names '${name.slice(0, MAX_NAME)}'; ${accepted}`,
-    });
-  if (new Set(names).size < names.length) found.push(repeatedIssue('resources'));
-  if (request.accepts(['application/json', 'text/event-stream']) !== 'text/event-stream')
-    found.push({
-      parameter,
-      code: 'changes.accept',
-      detail: 'Several resources have a stream alone; send Accept: text/event-stream.',
-    });
-  if (found.length > 0) throw new InvalidQueryError(found);
+  const names = parameters.get(parameter)?.split(',');
+  const unknown = names?.filter((name) => !known.includes(name)) ?? [];
+  const faults = names ? unknown.map((name) => `names '${name.slice(0, MAX_NAME)}'`) : ['is missing'];
+  for (const fault of faults) {
+    const detail = `Parameter 'resources' ${fault}; it accepts ${known.join(', ')}.`;
+    found.push({ parameter, code: 'changes.resources', detail });
+  }
+  if (new Set(names).size < (names?.length ?? 0)) found.push(repeatedIssue(parameter));
+  if (request.accepts(['application/json', 'text/event-stream']) !== 'text/event-stream') {
+    const detail = 'Several resources have a stream alone; send Accept: text/event-stream.';
+    found.push({ parameter, code: 'changes.accept', detail });
+  }
+  if (found.length > 0 || !names) throw new InvalidQueryError(found);
   return { names, after: parameters.get('after') };
 }

@@ -83,7 +83,7 @@ const DETAIL =
   'The cursor goes on no more: its events are gone, or it is of another feed. Take a new one with after=now, then read the lists again.';
 
 /** A cursor from which no feed can go on: 410. */
-export class ExpiredCursorError extends InvalidRequestError {
+class ExpiredCursorError extends InvalidRequestError {
   override readonly name = 'ExpiredCursorError';
 
   constructor() {

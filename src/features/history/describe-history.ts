@@ -2,15 +2,14 @@
 import {
   type DescribedAction,
   type DescribedResource,
-  inputParameter,
   operationOf,
-  pathParameter,
+  parametersOf,
 } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import { CURSOR_PROPERTIES } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, withoutNotes } from '../../schema/json-schema.js';
 import { historyInputs } from './handle-history.js';
 import { pastProperties } from './read-changes.js';
 
@@ -32,16 +31,14 @@ export const REVERT_WORDS: RouteWords = {
 };
 
 /** Describes the history. */
-export function describeHistory({ resource, action, pathParameters }: DescribedAction): OperationObject {
+export function describeHistory(mounted: DescribedAction): OperationObject {
+  const { resource, action } = mounted;
   const { plan, names, features } = resource;
   return operationOf(resource, action, {
     operationId: `history${names.one}`,
     summary: `${HISTORY_WORDS.verb} ${names.phrase}`,
     description: HISTORY_WORDS.description(plan),
-    parameters: [
-      ...pathParameters.map((each) => pathParameter(plan, each)),
-      ...historyInputs(resource).flatMap(inputParameter),
-    ],
+    parameters: parametersOf(mounted, historyInputs(resource)),
     answers: {
       200: { description: HISTORY_WORDS.success, content: jsonContent(schemaRef(names.schemas.past)) },
     },
@@ -50,7 +47,8 @@ export function describeHistory({ resource, action, pathParameters }: DescribedA
 }
 
 /** Describes the revert. */
-export function describeRevert({ resource, action, pathParameters }: DescribedAction): OperationObject {
+export function describeRevert(mounted: DescribedAction): OperationObject {
+  const { resource, action } = mounted;
   const { plan, names, features } = resource;
   const { inputs, headers, problems } = features.update;
   const answer: JsonSchema = { allOf: [schemaRef(names.schemas.written), SKIPPED] };
@@ -58,10 +56,7 @@ export function describeRevert({ resource, action, pathParameters }: DescribedAc
     operationId: `revert${names.one}`,
     summary: `${REVERT_WORDS.verb} ${names.phrase}`,
     description: REVERT_WORDS.description(plan),
-    parameters: [
-      ...pathParameters.map((each) => pathParameter(plan, each)),
-      ...inputs.flatMap(inputParameter),
-    ],
+    parameters: parametersOf(mounted, inputs),
     requestBody: { required: true, content: jsonContent(REVERT_BODY) },
     answers: {
       200: {
@@ -101,7 +96,7 @@ const TEXT_OR_NULL: JsonSchema = { type: ['string', 'null'] };
 export function pastSchemas({ plan, names }: DescribedResource): Record<string, JsonSchema> {
   const { properties: shown = {} } = recordJsonSchema(plan);
   const changes = pastProperties(plan).map(({ name }) => {
-    const { description: _description, default: _default, readOnly: _readOnly, ...value } = shown[name] ?? {};
+    const value = withoutNotes(shown[name] ?? {});
     const properties = {
       from: value,
       to: value,

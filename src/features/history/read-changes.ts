@@ -162,26 +162,21 @@ function itemMaker(
     const sideOf = (texts: Texts | null, isThere: boolean, from: number) => {
       const values = row.slice(from, from + attributes.length);
       const shown = isThere ? serialize(recordOf(info, values), fields) : {};
-      const valueAt = (property: PastProperty): { value?: unknown; raw?: true } => {
+      const partOf = (side: 'from' | 'to', property: PastProperty): Change => {
         const text = texts?.[property.column];
         if (text === undefined) return {};
         const stored = values[attributes.findIndex(({ name }) => name === property.attribute)];
         if (text === 'null' || (stored !== null && stored !== undefined))
-          return { value: shown[property.name] };
-        return property.isMade ? { raw: true } : { value: storedValue(text), raw: true };
+          return { [side]: shown[property.name] };
+        return property.isMade ? { raw: true } : { [side]: storedValue(text), raw: true };
       };
-      return { shown, valueAt };
+      return { shown, partOf };
     };
     const old = sideOf(before, hasOld, 2);
     const now = sideOf(after, hasNew, 2 + attributes.length);
     const changes: Record<string, Change> = {};
     for (const property of properties) {
-      const [from, to] = [old.valueAt(property), now.valueAt(property)];
-      const change: Change = {
-        ...('value' in from ? { from: from.value } : {}),
-        ...('value' in to ? { to: to.value } : {}),
-        ...(from.raw || to.raw ? { raw: true } : {}),
-      };
+      const change = { ...old.partOf('from', property), ...now.partOf('to', property) };
       if (Object.keys(change).length > 0) changes[property.name] = change;
     }
     const state = version ? (hasNew ? now : old).shown[version.name] : null;

@@ -14,9 +14,8 @@ import {
   type DescribedAction,
   type DescribedResource,
   type DescribedRoute,
-  inputParameter,
   operationOf,
-  pathParameter,
+  parametersOf,
 } from '../../openapi/described-route.js';
 import { success } from '../../openapi/generated-operation.js';
 import type { OperationObject } from '../../openapi/openapi-object.js';
@@ -96,10 +95,8 @@ function compileHandler(
 }
 
 /** Describes the list of the target, under a record of the parent. */
-function describe(
-  plan: SubresourcePlan,
-  { resource, action, pathParameters, resourceOf }: DescribedAction,
-): OperationObject {
+function describe(plan: SubresourcePlan, mounted: DescribedAction): OperationObject {
+  const { resource, action, resourceOf } = mounted;
   const { names } = resource;
   const { name, target } = plan.relation;
   const listed = resourceOf(target);
@@ -108,10 +105,7 @@ function describe(
     operationId: `list${names.one}${pascalCase(name)}`,
     summary: `List ${toWords(name)} of ${names.phrase}`,
     description: USUAL.list.words.description(listed.plan),
-    parameters: [
-      ...pathParameters.map((parameter) => pathParameter(resource.plan, parameter)),
-      ...inputs.flatMap(inputParameter),
-    ],
+    parameters: parametersOf(mounted, inputs),
     answers: { 200: success(listed, USUAL.list) },
     problems: [...parentProblems(plan, resource), ...problems],
   });
