@@ -1,6 +1,7 @@
 /** The tables, functions and triggers that store changes, as SQL for `createAll` and for the command `sql`. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { tableFacts } from '../../describe/table-facts.js';
+import { arrayLiteral } from '../../execute/sql/encode-parameter.js';
 import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
@@ -48,16 +49,11 @@ export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): T
     isByRow,
     values: [
       sourceOf(plan),
-      arrayText(plan.info.primaryKey.map(({ column }) => column)),
-      arrayText(columns(all.flatMap(excludedAttributes))),
-      isWhole ? '' : arrayText(columns(all.flatMap(judgedAttributes))),
+      arrayLiteral(plan.info.primaryKey.map(({ column }) => column)),
+      arrayLiteral(columns(all.flatMap(excludedAttributes))),
+      isWhole ? '' : arrayLiteral(columns(all.flatMap(judgedAttributes))),
     ],
   };
-}
-
-/** As PostgreSQL reads an array of texts. */
-function arrayText(names: readonly string[]): string {
-  return `{${names.map((name) => `"${name.replaceAll(/["\\]/g, '\\$&')}"`).join()}}`;
 }
 
 /** The tables and triggers of a resource that stores changes. */
@@ -121,7 +117,7 @@ export function functionsFound(table: string, names: readonly string[]): NonNull
     text:
       'SELECT count(*) = cardinality($2::text[]) AS "exists" FROM pg_proc JOIN pg_class ON pronamespace = relnamespace ' +
       'WHERE pg_class.oid = to_regclass($1) AND proname = ANY ($2::text[])',
-    values: [table, arrayText(names)],
+    values: [table, arrayLiteral(names)],
   };
 }
 

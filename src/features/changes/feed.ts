@@ -130,8 +130,8 @@ export class Feed {
     if (place.from.n !== place.to.n) return readWindow(place, await this.#crowdedIn(place, conditions));
     if (place.to.n >= latest.n) return { events: [], place, within: place, isLast: true };
     for (const span of SPANS) {
-      const far = span === Number.POSITIVE_INFINITY || latest.n - place.to.n <= span;
-      const to = far ? latest : await this.alone((ticks) => ticks.behind(place.to, span));
+      const isShort = latest.n - place.to.n > span;
+      const to = isShort ? await this.alone((ticks) => ticks.behind(place.to, span)) : latest;
       const window = { from: place.to, to: to ?? latest, after: 0n };
       // Before anything is judged, which takes longer.
       const crowded = await this.#crowdedIn(window, conditions);

@@ -26,11 +26,7 @@ const MEMBERS: readonly SortTerm[] = ['changes.from', 'changes.to', 'changes.aft
 );
 
 /** Makes and reads the cursors of one feed. */
-export interface PlaceCodec {
-  encode(place: Place): string;
-  /** @throws InvalidCursorError for what is no cursor @throws ExpiredCursorError */
-  decode(cursor: string, ticks: Ticks): Promise<Place>;
-}
+export type PlaceCodec = ReturnType<typeof placeCodec>;
 
 /**
  * A codec.
@@ -43,14 +39,15 @@ export function placeCodec(
   plan: ResourcePlan,
   digest: readonly unknown[],
   retentions: readonly string[],
-): PlaceCodec {
+) {
   const scope: CursorScope = { plan, sort: MEMBERS, digest: ['changes', ...digest] };
   return {
-    encode({ from, to, after }) {
+    encode({ from, to, after }: Place): string {
       const values = [String(from.n), String(to.n), String(after), bitsOf(to)];
       return cursors.encode({ values, isInclusive: false }, scope);
     },
-    async decode(cursor, ticks) {
+    /** @throws InvalidQueryError for what is no cursor @throws ExpiredCursorError */
+    async decode(cursor: string, ticks: Ticks): Promise<Place> {
       const [first, second, after, bits] = decodeValues(cursors, cursor, scope);
       const to = await ticks.find(Number(second), retentions);
       const from = first === second ? to : await ticks.find(Number(first), retentions);

@@ -78,9 +78,7 @@ export function lastSeenSql(
   const { info, model } = plan;
   const { address, primaryKey } = info;
   const seen = rowsSeen(plan, access);
-  const alive = aliveRows(plan);
   const isOf = (rows: Predicate | null, image: string) => imageCondition(info, rows, raw(image));
-  const wasAlive = alive ? isOf(alive, 'i.old') : TRUE;
   const own = Object.entries(id).map(([name, text]) => sql`i.old ->> ${raw(quoteText(name))} = ${text}`);
   const made = sql`SELECT ${rowId(plan, raw('k'))} FROM ${imageRow(model, sql`${JSON.stringify(id)}::jsonb`)} AS k`;
   const column = columnsOf(info, 'now');
@@ -91,7 +89,7 @@ export function lastSeenSql(
       : sql`c.op = 'd' AND ${joinSql(own, ' AND ')} AND NOT EXISTS (${now})`;
   return joinSql(
     [
-      sql`SELECT ${placedColumns([raw('c.row_id'), sql`i.new IS NOT NULL AND NOT s.new AND ${wasAlive}`])}`,
+      sql`SELECT ${placedColumns([raw('c.row_id'), sql`i.new IS NOT NULL AND NOT s.new AND ${isOf(aliveRows(plan), 'i.old')}`])}`,
       sql`FROM ${raw(changeTables(model).changes)} AS c ${imagesSql(plan)}`,
       sql`CROSS JOIN LATERAL (SELECT ${isOf(seen, 'i.old')} AS old, ${isOf(seen, 'i.new')} AS new OFFSET 0) AS s`,
       sql`WHERE c.source = ${sourceOf(plan)} AND ${rows} AND (s.old OR s.new) ORDER BY c.id DESC LIMIT 1`,
@@ -134,8 +132,7 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
   const behind = place ? sql` AND c.id ${compared} ${place.id}::bigint` : raw('');
   const differs = sql`EXISTS (SELECT 1 FROM unnest(${columns}) AS k WHERE s.old -> k IS DISTINCT FROM s.new -> k)`;
   const alive = aliveRows(plan);
-  const isAlive = (image: string) =>
-    alive ? imageCondition(info, alive, raw(image)) : sql`${raw(image)} IS NOT NULL`;
+  const isAlive = (image: string) => imageCondition(info, alive, raw(image));
   const values = storedAttributes(info);
   const head = [
     sql`'at', ${momentSql(raw('e.at'))}, 'of', ${revertedTo(plan, seen, row)}, 'leftOut', e.left_out`,
