@@ -23,7 +23,7 @@ import {
 import type { Predicate } from '../../request/query/predicate.js';
 import { inHalves } from '../../util/halves.js';
 import { perPair } from '../../util/memo.js';
-import { showValue } from '../../util/option-problems.js';
+import { showValue, unknownOptions } from '../../util/option-problems.js';
 import { without } from '../../util/without.js';
 import { ManyRows } from '../rows/many-rows.js';
 import { COUNTED, orderTest, referred, slotsOf } from '../rows/many-writes.js';
@@ -81,6 +81,7 @@ interface ImportPlace {
   context(values?: WriteValues, kind?: 'create' | 'update'): Promise<QueryContext>;
 }
 
+const OPTIONS: readonly (keyof ImportRowsOptions)[] = ['mode', 'on', 'atomic'];
 const CHUNK = 1_000;
 const MOST_ERRORS = 100;
 const manyRows = perPair((info: ModelInfo) => new ManyRows(info));
@@ -98,6 +99,8 @@ export async function importRecords<M extends Model>(
   source: RowSource<M>,
   options: ImportRowsOptions,
 ): Promise<ImportedRows> {
+  const [unknown] = unknownOptions('importRows', options, OPTIONS);
+  if (unknown !== undefined) throw new TypeError(unknown);
   const { mode = 'create', atomic = true } = options;
   if (!IMPORT_MODES.includes(mode))
     throw new TypeError(`mode of importRows is ${showValue(mode)}; use ${IMPORT_MODES.join(', ')}.`);
@@ -167,6 +170,8 @@ async function* chunksOf<M extends Model>(source: RowSource<M>): AsyncGenerator<
   let place = 0;
   for await (const values of source) {
     place += 1;
+    if (typeof values !== 'object' || values === null || Array.isArray(values))
+      throw new TypeError(`Row ${place} of importRows is ${showValue(values)}; use an object of attributes.`);
     chunk.push({ place, values: values as WriteValues });
     if (chunk.length < CHUNK) continue;
     yield chunk;

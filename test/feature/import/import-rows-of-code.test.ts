@@ -207,6 +207,10 @@ for (const isPlain of [true, false])
 describe('the options of importRows', () => {
   serveTestApp(() => ({ models: [Part], bootstrap: { logger: new CapturedLog(), models: [] } }));
   for (const [options, problem] of [
+    [
+      { atomik: true },
+      "importRows has no option 'atomik'. Did you mean 'atomic'? The options are mode, on, atomic.",
+    ],
     [{ mode: 'merge' }, 'mode of importRows is "merge"; use create, update, upsert.'],
     [
       { mode: 'upsert', on: ['kode'] },
@@ -224,5 +228,13 @@ describe('the options of importRows', () => {
     it(`refuse ${JSON.stringify(options)}`, async () => {
       const error = await caughtError(() => parts.importRows([], options as never));
       expect(error).to.be.instanceOf(TypeError).with.property('message', problem);
+    });
+  for (const row of [null, 5, ['a']])
+    it(`come with rows, and ${JSON.stringify(row)} is none`, async () => {
+      const rows = [{ code: 'first', amount: 1 }, row] as never;
+      const error = await caughtError(() => parts.importRows(rows));
+      expect(error).to.be.instanceOf(TypeError);
+      expect(String(error)).to.match(/^TypeError: Row 2 of importRows is .*; use an object of attributes\.$/);
+      expect(await Part.count({ where: { code: 'first' } })).to.equal(0);
     });
 });
