@@ -240,7 +240,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */
   protected override prepareMiddlewares(uses: UseMetadata[]): RequestHandler[] {
-    return uses.map((use) => {
+    return joinOwn(uses).map((use) => {
       const { middleware } = use;
       if (isMiddlewareClass(middleware)) return settled(middlewareOf(middleware));
       const [handler] = super.prepareMiddlewares([use]) as unknown as [RequestHandler];
@@ -278,6 +278,30 @@ function refuseMissing(result: unknown, method: ActionMetadata, action: Action):
   const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;
   if (typeof code === 'function') throw Reflect.construct(code, [action]);
   if (result === undefined && !code && !redirect && !renderedTemplate) throw new NotFoundError();
+}
+
+const OWN = new WeakSet<object>();
+
+/** Marks a middleware that the library adds to a route. Those that follow one another are one layer of Express, which costs less. */
+export function ownMiddleware(handler: RequestHandler): RequestHandler {
+  OWN.add(handler);
+  return handler;
+}
+
+function joinOwn(uses: readonly UseMetadata[]): UseMetadata[] {
+  const joined: UseMetadata[] = [];
+  for (const use of uses) {
+    const last = joined.at(-1);
+    const [first, second] = [last?.middleware, use.middleware] as [RequestHandler, RequestHandler];
+    if (last && OWN.has(first) && OWN.has(second)) {
+      const middleware: RequestHandler = (request, response, next) =>
+        first(request, response, (reason) =>
+          reason === undefined ? second(request, response, next) : next(reason),
+        );
+      joined[joined.length - 1] = { ...last, middleware: ownMiddleware(middleware) };
+    } else joined.push(use);
+  }
+  return joined;
 }
 
 const THROWER = 'A middleware, or what reads a parameter,';

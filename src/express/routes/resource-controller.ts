@@ -1,6 +1,5 @@
 /** Resources and hand-written controllers -> controller classes for routing-controllers. */
 
-import type { NextFunction } from 'express';
 import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
@@ -41,6 +40,7 @@ import { CrudController } from '../resources/crud-controller.js';
 import type { Resource } from '../resources/resource.js';
 import type { ResultShaper } from '../resources/result-shaper.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
+import { ownMiddleware } from './express-driver.js';
 import { closeRoute } from './own-arguments.js';
 import { isCovered } from './own-routes.js';
 import { LOOSE, pathShape, withoutSlash } from './path-matching.js';
@@ -222,34 +222,34 @@ function rememberResource(resource: Resource, settings: PathSettings, awaits: bo
   const { access } = settings;
   const { sequelize } = model;
   const goOn = awaits ? awaitCatalogue(resource, settings) : null;
-  return (request: Action['request'], response: unknown, next: NextFunction): void => {
+  return ownMiddleware((request, response, next) => {
     if (model.sequelize !== sequelize) checkOwner(model, sequelize);
     setRequestResource(request, plan);
     if (access) setAccessRules(request, access);
     if (goOn) goOn(request, response, next);
     else next();
-  };
+  });
 }
 
 /** Holds a request back until the catalogue of its resource is read: behind the dependencies, which refuse some before any query. */
 function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
   // A resource that is open stays open.
   let isOpen = false;
-  return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
+  return ownMiddleware((_request, _response, next) => {
     isOpen ||= catalogue.isOpen(plan);
     if (isOpen) next();
     else catalogue.pass(plan).then(() => next(), next);
-  };
+  });
 }
 
 /** Skips a route whose writes PostgreSQL refuses: its path answers as for a method that it does not have. */
 function skipRefused({ plan }: Resource, route: HandledRoute) {
   let isSkipped: boolean | undefined;
-  return (_request: Action['request'], _response: unknown, next: NextFunction): void => {
+  return ownMiddleware((_request, _response, next) => {
     isSkipped ??= isRefused(plan, route);
     if (isSkipped) next('route');
     else next();
-  };
+  });
 }
 
 /**
