@@ -56,6 +56,11 @@ export class QueryTurns {
     this.#isBusy = true;
   }
 
+  /** One was answered, and pg is ready for the next. It says so by `drain` only when nothing was sent meanwhile. */
+  end(): void {
+    this.#isBusy = false;
+  }
+
   /**
    * Ends the connection when a query is not answered in time, with pg's error for it, so that neither this query nor those that wait are
    * executed later. A query that submits itself has its own timeout, and one that is described may have another limit.

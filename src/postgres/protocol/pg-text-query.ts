@@ -5,6 +5,7 @@
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
+import { perPair } from '../../util/memo.js';
 import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
 import { timeoutDriver } from './pg-client.js';
 import {
@@ -22,6 +23,7 @@ import {
   type PreparedStatement,
   type TextParser,
 } from './prepared-statement.js';
+import { QueryDeadlines, type TimedQuery } from './query-deadlines.js';
 import { MAX_RESULT, ResultBytes, SMALL_RESULT } from './result-limit.js';
 import { isStale, noteOutdated } from './stale-statement.js';
 import { type SentQuery, TracedBatch } from './traced-batch.js';
@@ -96,6 +98,8 @@ interface Fields {
   readonly fields: readonly { readonly dataTypeID: number }[];
 }
 
+const deadlinesOf = perPair((_client: DriverClient) => new QueryDeadlines());
+
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
@@ -107,7 +111,7 @@ function textQueryClass(
   Query: { readonly prototype: object },
   onStale: (error: Error) => void,
 ): TextQueryClass {
-  class TextQuery implements BackendMessageHandler {
+  class TextQuery implements BackendMessageHandler, TimedQuery {
     readonly text: string;
     readonly #client: DriverClient;
     readonly #batch: Batch;
@@ -136,7 +140,7 @@ function textQueryClass(
     /** Number of statements before it that are still to be done. */
     #beforeLeft: number;
     #isOver = false;
-    #timer: NodeJS.Timeout | undefined;
+    #deadlines: QueryDeadlines | null = null;
 
     constructor(client: DriverClient, batch: Batch) {
       const { statement, before } = batch;
@@ -151,11 +155,12 @@ function textQueryClass(
 
     /** Has the query given up after so many milliseconds. */
     limit(milliseconds: number): void {
-      this.#timer = setTimeout(() => this.#giveUp(), milliseconds);
+      this.#deadlines = deadlinesOf(this.#client);
+      this.#deadlines.begin(this, milliseconds);
     }
 
     /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
-    #giveUp(): void {
+    giveUp(): void {
       this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
@@ -249,6 +254,8 @@ function textQueryClass(
 
     /** Now it is committed, too. */
     handleReadyForQuery(): void {
+      // pg takes the next query from here on, and the end of a batch often sends one.
+      this.#client.turns?.end();
       if (!this.#end(null)) return;
       const { statement, executions } = this.#batch;
       // Statements that return no rows have no description.
@@ -277,7 +284,7 @@ function textQueryClass(
       this.#isOver = true;
       this.#rows = [];
       this.#bytes?.end();
-      clearTimeout(this.#timer);
+      this.#deadlines?.end(this);
       if (error) markBroken(this.#client, error);
       this.#batch.end(error);
       return true;
