@@ -104,7 +104,7 @@ describe('the back office', function () {
     return page.locator(`tbody td[class~='column-${name}']`).allTextContents();
   }
 
-  /** Does something, and gives the first request of the method that it leads to, when it is answered. A list that follows a feed is read again, so its next page is found by a parameter. */
+  /** Acts, and returns the first request of this method that follows, once it has its answer. A parameter finds a request among those of a list that follows a feed. */
   async function requestOf(
     method: string,
     path: string,
@@ -124,7 +124,7 @@ describe('the back office', function () {
     return Object.fromEntries(new URL(request.url()).searchParams);
   }
 
-  /** What somebody else does meanwhile. */
+  /** Changes a record as another client, while the page is open. */
   async function change(path: string, body: object): Promise<void> {
     const { status } = await app.agent.patch(path).send(body);
     expect(status).to.equal(200);
@@ -224,7 +224,7 @@ describe('the back office', function () {
     await button('Save').click();
     await page.getByRole('alert').getByRole('cell', { name: 'Theirs again', exact: true }).waitFor();
     expect(await field('Text').inputValue()).to.equal('Mine');
-    // What is shown is what the next save is for.
+    // A save is for the version that the page shows.
     await change('/reviews/2', { text: 'Theirs at last' });
     // While the history follows the feed, a sign of progress is in the place of the button.
     await page.getByRole('region', { name: 'History' }).getByText('Theirs at last').waitFor();
@@ -353,7 +353,7 @@ describe('the back office', function () {
 
   it('asks nobody but its own server', () => {
     expect([...origins]).to.deep.equal([app.server.url]);
-    // The browser itself tells of the answers that were to be refused.
+    // The browser itself reports the answers that the test expects to be refused.
     expect(complaints.filter((complaint) => !/status of 4(00|09|12|22)/.test(complaint))).to.deep.equal([]);
   });
 });

@@ -1,6 +1,6 @@
-/** Finds the doc comments of a TypeScript source, and what they stand before. By text: declarations begin their line. */
+/** Finds the doc comments of a TypeScript source, and the declarations behind them. By text: declarations begin their line. */
 
-/** A declaration that is exported where it stands. */
+/** A declaration with `export` in front of it. */
 export interface ExportedDeclaration {
   readonly name: string;
   readonly kind: 'class' | 'function' | 'const' | 'type' | 'interface';

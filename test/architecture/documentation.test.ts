@@ -1,4 +1,4 @@
-/** What every file and every export of `src` says about itself. */
+/** Comments: every file of `src` has one, and every export of the package. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** The table of codes in the guide: it has each word that the source gives as the `code` of an error, and no other one. */
+/** The table of codes in the guide: it has each word that the source sets as the `code` of an error, and no other one. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -11,7 +11,7 @@ const sources = new Map(
   [...readSourceTree()].map(([file, source]) => [file, source.replaceAll(/^ *\*.*/gm, '')]),
 );
 
-/** How the source gives a code as a word. SQLSTATEs, which have digits, are none. */
+/** The places where the source sets a code that is a word. SQLSTATEs have digits, and are left out. */
 const WORDS: readonly RegExp[] = [
   /\bcode: '([a-z][\w.-]*)'/gi,
   /new (?:BodyError|FilterError|InvalidCursorError)\(\s*(?:\d+,\s*)?'([\w.-]+)'/g,

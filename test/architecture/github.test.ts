@@ -1,4 +1,4 @@
-/** What GitHub runs and asks for: the runs of the matrix, scripts that exist, and no address that would have to be changed. */
+/** The files for GitHub: the runs of the matrix, scripts that exist, and no address that would have to be changed. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';

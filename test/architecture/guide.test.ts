@@ -58,7 +58,7 @@ function brokenLinks(page: string, text: string): readonly string[] {
   });
 }
 
-/** What the programs of a page import and no line of it, or of the first page, installs; packages that the page has are there. */
+/** Packages that the programs of a page import, and that no line of it, or of the first page, installs. The page's own package is left out. */
 function missingPackages(page: string): readonly string[] {
   const installs = `${read('docs/start.md')}${read(page)}`.match(/\bnpm install [^\n`]*/g)?.join(' ') ?? '';
   const own = [...read(page).matchAll(/^ {2}"name": "([^"]+)"/gm)].map(([, name]) => name);

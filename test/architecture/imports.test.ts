@@ -1,4 +1,4 @@
-/** Who imports what in `src`, by the rules of ARCHITECTURE.md; then each rule on sources that break it. */
+/** Imports in `src` follow the rules of ARCHITECTURE.md; then each rule on sources that break it. */
 import { readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { expect } from 'chai';

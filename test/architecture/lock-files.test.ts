@@ -1,4 +1,4 @@
-/** What `npm ci` needs of each lock file: it refuses one that lacks a package, also one for another platform. */
+/** Lock files are complete: `npm ci` refuses one that lacks a package, also a package for another platform. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

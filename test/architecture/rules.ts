@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import { type ModuleReference, scanModule } from './scan-module.js';
 import type { SourceTree } from './source-tree.js';
 
-/** What every file imports and exports, by its path in `src`. */
+/** Imports and exports of every file, by its path in `src`. */
 export type ModuleTree = ReadonlyMap<string, readonly ModuleReference[]>;
 
 /** The folders of `src`, in the order of the phases: each may import those before it. Folders nest one level at most. A file before or behind its folder has a line of its own. */

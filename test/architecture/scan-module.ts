@@ -1,6 +1,6 @@
 /** The imports and exports of a TypeScript module, read from text that Biome has formatted: each begins its line. */
 
-/** One name of an import or export clause. `*` stands for itself. */
+/** One name of an import or export clause. `*` is a name, too. */
 export interface BoundName {
   /** The name in the module that it comes from. */
   readonly source: string;

@@ -8,7 +8,7 @@ import type { Ask, Call } from '../../bench/load/call.js';
 import { WORKLOADS } from '../../bench/load/workloads.js';
 import { BENCH } from '../../bench/paths.js';
 
-/** Whoever walks gets there at once. */
+/** Answers at once, always with a cursor of a next page. */
 const ask: Ask = async () => ({ status: 200, headers: new Headers(), body: { next_cursor: 'cursor' } });
 
 const ids = (calls: readonly Call[]): unknown[] =>

@@ -224,7 +224,7 @@ function store(index: number) {
 
 describe('the documentation page of many models', function () {
   this.timeout(180_000);
-  /** What answers before the document. */
+  /** Runs before the handler of the document. */
   let guard: RequestHandler = (_request, _response, next) => next();
   const app = serveTestApp(() => ({
     models: Array.from({ length: 120 }, (_, index) => store(index)),

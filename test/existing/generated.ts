@@ -155,7 +155,7 @@ function chooseCrud(folder: string): void {
   }
 }
 
-/** What Sequelize knows of a relation. */
+/** A relation as Sequelize describes it. */
 interface Association {
   readonly associationType: string;
   readonly isSingleAssociation: boolean;

@@ -69,7 +69,7 @@ export class Judge {
     return (await this.select([], this.key, this.keyOf(row)))[0];
   }
 
-  /** What a statement that is rolled back has given. */
+  /** Result of work that is rolled back. */
   async tryOut<T>(work: () => Promise<T>): Promise<T> {
     await this.client.query('BEGIN');
     try {

@@ -25,7 +25,7 @@ const itemsOf = ({ json }: Answer) => (json as Partial<Page>).items;
 /** Some of many questions, others for each column. */
 export type Some = <T>(all: readonly T[]) => readonly T[];
 
-/** Asks for all that a model's routes can read, by these columns. */
+/** Requests everything that a model's routes can read, by these columns. */
 export async function readModel(
   judge: Judge,
   columns: readonly Column[],

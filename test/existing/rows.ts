@@ -6,7 +6,7 @@ import { type Column, type ForeignKey, quote, type Relation } from './tables.js'
 export type Row = Readonly<Record<string, string | null>>;
 
 const ROWS = 13;
-/** What is special to a query language, to SQL and to patterns, among plain words. */
+/** Plain words, and signs that mean something in `q`, in SQL or in a pattern. */
 const WORDS = [
   '',
   'Ann',
@@ -154,7 +154,7 @@ export class RowMaker {
     return rows;
   }
 
-  /** Inserts one, unless a constraint refuses it. @returns its texts, and the columns that hold what they were given */
+  /** Inserts one, unless a constraint refuses it. @returns its texts, and the columns that hold the inserted values */
   async insert(table: Relation, row: number): Promise<{ row: Row; given: readonly string[] } | null> {
     const values = await this.#values(table, row);
     const made = values && (await this.#insert(table, values));

@@ -32,7 +32,7 @@ import { quote, type Relation, relationsOf } from './tables.js';
 import { ruleOf } from './wire.js';
 import { writeModel } from './writes.js';
 
-/** What a run has found. */
+/** Findings of a run. */
 export interface Report {
   readonly models: number;
   readonly requests: number;
@@ -55,7 +55,7 @@ const PLAIN: Operation[] = ['list', 'read', 'create', 'update', 'delete'];
  * use a copy.
  *
  * @param few questions of each kind. Default: all
- * @param every how many models there are for each that is driven, with ten relations at most; all are served. Default: 1
+ * @param every number of models for each that is driven, with ten relations at most; all are served. Default: 1
  */
 export async function drive(url: string, few = Infinity, every = 1): Promise<Report> {
   await using client = await connectTo(url);

@@ -1,4 +1,4 @@
-/** What the README and the guide show, done: their programs are compiled and run, and their commands are sent. */
+/** The examples of the README and the guide: their programs are compiled and run, and their commands are sent. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 const RUN = 'compiled and run by test/feature/readme.test.ts';
 const RUN_TO_END = 'compiled and run to its end by test/feature/readme.test.ts';
 const AGAINST = 'run against the application above';
-/** Its second part is code that the reader knows from the page, and the compiler does not. */
+/** Its second part is code that the page shows above, and that the compiler needs, too. */
 const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
 /** Of a file that has tests of its own. */
 const PART = /^part of (sample\/\S+)$/;
@@ -40,7 +40,7 @@ interface Application {
   /** Of its file, without the ending. */
   readonly name: string;
   readonly program: string;
-  /** Whether it ends by itself, instead of listening. */
+  /** True where the program ends by itself, instead of listening. */
   readonly hasEnd: boolean;
   readonly commands: readonly ConsoleExample[];
 }
@@ -174,7 +174,7 @@ function fragment(known: string | undefined, code: string): string {
   return [known, code, `export { ${names.map(([, name]) => name).join(', ')} };`].join('\n');
 }
 
-/** The `tsconfig.json` that the guide's first page gives. */
+/** The `tsconfig.json` of the guide's first page. */
 function configuration(): string {
   return codeBlocks('docs/start.md').find(({ language }) => language === 'json')?.code ?? '';
 }

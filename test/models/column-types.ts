@@ -28,7 +28,7 @@ export interface ColumnCase {
 const range = (lower: unknown, upper: unknown, bounds = '[)') => ({ lower, upper, bounds });
 const EMPTY = { empty: true };
 
-/** How a name as a text is declared: sequelize-typescript takes it, and Sequelize's types do not say so. */
+/** Declares a type by its name: sequelize-typescript accepts it, and Sequelize's types do not. */
 const named = (name: string): Type => name as never;
 
 const WRONG_RANGES = [

@@ -4,7 +4,7 @@ import { Column, Table, type TableOptions } from 'sequelize-typescript';
 import { Crud, type CrudOptions, type ModelClass } from '../../src/index.js';
 import { NumberedRow } from './rows.js';
 
-/** What a model is made of, beside its columns. */
+/** Parts of a model beside its columns. */
 export interface ServedOptions {
   readonly crud?: object;
   readonly table?: TableOptions;

@@ -1,11 +1,11 @@
-/** What tests need before they are loaded. The root hooks are left out: Stryker runs Mocha again for each mutant, and they would add theirs again. */
+/** Setup before the tests are loaded. The root hooks are left out: Stryker runs Mocha again for each mutant, and they would add theirs again. */
 const Module = require('node:module');
 const { creditHooks } = require('./credit-hooks.cjs');
 
 require('reflect-metadata');
 require('../../dist/test/support/express-version.js');
 
-// The smallest counterexample of a mutant takes long to find, and tells nothing.
+// The smallest counterexample of a mutant takes long to find, and is of no use.
 require('fast-check').configureGlobal({ endOnFailure: true });
 
 // Stryker brings a Mocha of its own, and a test has to import this one.
@@ -18,7 +18,7 @@ creditHooks();
 const { untilConnectionsRest, watchAllPools } = require('../../dist/test/support/connections-at-rest.js');
 watchAllPools();
 
-/** What a test leaves open would fail the next one, and what a mutant leaves those of the next mutant. */
+/** Work that a test leaves open would fail the next one, and work that a mutant leaves those of the next mutant. */
 exports.mochaHooks = {
   afterEach: untilConnectionsRest,
   async afterAll() {

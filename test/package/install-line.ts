@@ -1,4 +1,4 @@
-/** The command by which the README tells users to install the package. */
+/** The command of the README that installs the package. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from '../support/package-root.js';

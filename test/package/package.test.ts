@@ -1,4 +1,4 @@
-/** What users get: the tarball, looked at by linters, by Node, by the compiler and by npm. */
+/** The package as users get it: the tarball, checked by linters, by Node, by the compiler and by npm. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,7 +15,7 @@ import { installedPackages, packagesOfReadme } from './install-line.js';
 import { createProject, pack, readManifest, requiredPeers, type Tarball } from './packed-package.js';
 import { run, tryRun } from './run.js';
 
-/** What a user of the whole chain writes: a model, a subclass with an override and a route, and an application. */
+/** Sources of a user with the whole chain: a model, a subclass with an override and a route, and an application. */
 const CONSUMER = `
 import { bootstrap, Crud, type CrudContext, crudController, engineLifespan, type Id, Repository, readSchema, type ReadQuery } from 'crud-controllers';
 import express from 'express';

@@ -6,7 +6,7 @@ import { PACKAGE_ROOT } from '../support/package-root.js';
 import { createTemporaryFolder } from '../support/temporary-folder.js';
 import { run } from './run.js';
 
-/** What the tests read of a package.json. */
+/** The part of a package.json that the tests read. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -35,7 +35,7 @@ export function requiredPeers({ peerDependencies, peerDependenciesMeta }: Manife
 
 let packed: Promise<Tarball> | undefined;
 
-/** What was built, packed once for all tests of the process. */
+/** The built package, packed once for all tests of the process. */
 export function pack(): Promise<Tarball> {
   packed ??= packAgain();
   return packed;

@@ -31,7 +31,7 @@ export async function installProject(
   symlinkSync(own, join(commands, 'crud-controllers'));
 }
 
-/** What `npm start` serves. */
+/** A project under `npm start`. */
 export interface ServedProject extends AsyncDisposable {
   readonly url: string;
   /** All that was printed until now. */

@@ -1,7 +1,7 @@
 /** Runs a program to its end. */
 import { execFile } from 'node:child_process';
 
-/** What a program printed on standard output, and on both. */
+/** Output of a program, on standard output and on both. */
 export interface Result {
   readonly code: number;
   readonly output: string;

@@ -13,7 +13,7 @@ import { createProject, pack } from './packed-package.js';
 import { run, tryRun } from './run.js';
 
 const REQUESTS = readmeBlocks('run against the program of each setup by npm run setups', 'docs/setups.md');
-/** What routing-controllers and Sequelize name, and load where it is used. */
+/** Packages that routing-controllers and Sequelize name, and load where they are used. */
 const NOT_INSTALLED = ['cors', '@koa/cors', 'pg-hstore'];
 
 describe('the setup with tsc and ES modules', () => {

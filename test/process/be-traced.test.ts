@@ -35,9 +35,9 @@ interface Case {
   readonly name: string;
   readonly body?: object;
   readonly status: number;
-  /** How its statement begins. */
+  /** The first word of its statement. */
   readonly operation: string;
-  /** One of its parameters, for tracers that record them. */
+  /** The value of one parameter, for tracers that record them. */
   readonly value?: string;
 }
 

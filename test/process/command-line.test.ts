@@ -331,7 +331,7 @@ CREATE INDEX ON "articles" ("views", "id");
       expect(await command(...args)).to.deep.equal(said(`${problem}${help.everything}`, 2));
   });
 
-  /** What a command that fails says. */
+  /** Output of a command that fails. */
   function said(everything: string, code = 1) {
     return { code, everything };
   }

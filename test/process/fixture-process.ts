@@ -23,7 +23,7 @@ export class FixtureProcess extends Program {
   /**
    * Starts one, and waits until it listens.
    *
-   * @param program another one that prints what the fixture does, with options of Node
+   * @param program another one that prints the lines of the fixture, with options of Node
    */
   static async start(
     options: FixtureOptions = {},

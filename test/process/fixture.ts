@@ -19,20 +19,20 @@ import {
   unitOfWork,
 } from '../../src/index.js';
 
-/** What a test may set. */
+/** Options of the fixture. */
 export interface FixtureOptions {
   readonly port?: number;
   readonly drainDelay?: number;
   readonly shutdownTimeout?: number;
   /** The database of the current engine, which was there before `serve`. */
   readonly databaseUrl?: string;
-  /** Whether `serve` gets a lifespan, and what becomes of its end. */
+  /** The lifespan of `serve`, by the result of its end. Default: none */
   readonly lifespan?: 'disposes' | 'fails' | 'hangs';
   /** A second server of the process, for an application of its own with the same routes. */
   readonly second?: Pick<ServeOptions, 'drainDelay' | 'shutdownTimeout'>;
-  /** Whether a second server begins to listen at SIGUSR2. */
+  /** True where a second server begins to listen at SIGUSR2. */
   readonly late?: boolean;
-  /** Gives the application a logger of its own. */
+  /** The application has a logger of its own. */
   readonly ownLogger?: boolean;
   /** Keeps the process busy for ever. */
   readonly neverIdle?: boolean;

@@ -21,7 +21,7 @@ export interface PipelinedRequest {
 export class PipeliningClient {
   /** In the order they were sent. */
   readonly sent: PipelinedRequest[] = [];
-  /** What came and belongs to no whole answer. */
+  /** Received text that is no whole answer yet. */
   rest = '';
   /** Why the connection was lost; undefined where the server ended it in order. */
   error: Error | undefined;

@@ -6,12 +6,12 @@ import { freshDatabase } from '../support/postgres.js';
 import { wholeOr } from '../support/short.js';
 import type { Change } from './rename-internals.js';
 
-/** What the process prints. */
+/** Output of the process. */
 interface Outcome {
   readonly answers: readonly unknown[];
   readonly seen: readonly string[];
   readonly warnings: readonly string[];
-  /** How many routes take the fast path. */
+  /** Number of routes on the fast path. */
   readonly fast: number;
 }
 
@@ -47,7 +47,7 @@ describe('a field of a framework under another name', () => {
 
   // The first and each seventh one.
   const step = wholeOr(7, 1);
-  /** Every answer stays, of Sequelize alone, and one warning tells why. */
+  /** Expects each answer of Sequelize alone, and one warning with the reason. */
   async function expectTold(change: Change, warning: RegExp): Promise<void> {
     const { warnings, ...shown } = await outcome(change);
     expect(shown).to.deep.equal({ answers: plain.answers, seen: plain.seen, fast: 0 });

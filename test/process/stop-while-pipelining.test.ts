@@ -29,7 +29,7 @@ describe('a process that is told to stop while clients pipeline', () => {
       await Promise.all(clients.map((client) => client.untilAnswered(40)));
       const codes = [await stop(old, clients)];
       const stored = await storedTexts(database.url);
-      // What was executed and what was answered are the same, so the rest can be sent again.
+      // Each executed request has an answer, so the client may send the others again.
       const repeated = await Promise.all(clients.map((client) => sendAgain(client.unanswered, next.port)));
       codes.push(await stop(next, repeated));
       const all = await storedTexts(database.url);
@@ -124,7 +124,7 @@ function expectOrderlyEnd({ sent, answered, rest, error }: PipeliningClient): vo
   expect(connections.slice(0, -1)).to.not.include('close');
 }
 
-/** Tells a process to stop, and waits until its clients and itself have ended; its exit code. */
+/** Stops a process by a signal, waits until its clients and the process have ended, and returns its exit code. */
 async function stop(fixture: FixtureProcess, clients: readonly PipeliningClient[]): Promise<number | null> {
   fixture.signal();
   await Promise.all(clients.map((client) => client.untilClosed()));

@@ -12,7 +12,7 @@ const SOON = 10_000;
 /** The lines of a process that had nothing under way. */
 const STOPPED =
   /^.*\nlistening \d+\n\{"level":"info","time":"[^"]+","message":"Stopping at SIG(?:TERM|INT)","requests":0,.*\}\nnothing is left\n$/;
-/** What the fixture prints last when it ends because nothing is left to do, and not because it is forced to. */
+/** The last line of the fixture when it ends because nothing is left to do, and not because it is forced to. */
 const BY_ITSELF = 'nothing is left\n';
 const CUT_OFF = { code: 'ECONNRESET' };
 const KEPT = [{ text: 'kept' }];
@@ -20,7 +20,7 @@ const KEPT = [{ text: 'kept' }];
 type Signal = 'SIGTERM' | 'SIGINT';
 
 describe('a process that is told to stop', () => {
-  /** Tells it to stop: it ends with a code after so many milliseconds at least, and soon after that. */
+  /** Stops it by a signal: it ends with a code after so many milliseconds at least, and soon after that. */
   async function expectStop(fixture: FixtureProcess, code: number, least = 0, signal?: Signal) {
     const stopped = await fixture.stop(signal);
     expect(stopped.code).to.equal(code);

@@ -23,7 +23,7 @@ describe('the types of the sample client', () => {
   });
 });
 
-/** What openapi-typescript makes of a document. */
+/** Types that openapi-typescript generates from a document. */
 async function generate(document: string): Promise<string> {
   const generator = execFile(process.execPath, [GENERATOR], { maxBuffer: 16 * 1024 * 1024 });
   let types = '';

@@ -21,7 +21,7 @@ export class ApplicationProcess implements AsyncDisposable {
   readonly #closed: Promise<unknown>;
 
   private constructor(options: ApplicationOptions) {
-    // What collects the coverage of code keeps more and more.
+    // The collector of code coverage would keep more and more memory.
     const { NODE_V8_COVERAGE: _, ...env } = process.env;
     this.#child = fork(APPLICATION, [JSON.stringify(options)], {
       env: { ...env, NODE_ENV: 'production' },

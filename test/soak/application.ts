@@ -8,7 +8,7 @@ import { bootstrap, currentEngine, type Engine, engineLifespan, serve } from '..
 import { type PoolState, poolStates } from '../support/connections.js';
 import { MODELS, OrderController } from './models.js';
 
-/** What the process is given. */
+/** Options of the process. */
 export interface ApplicationOptions {
   readonly databaseUrl: string;
   readonly cacheUrl: string;
@@ -17,7 +17,7 @@ export interface ApplicationOptions {
   readonly groupCommit: boolean;
 }
 
-/** What it says when it is asked: bytes after a garbage collection, and its connections. */
+/** Measures of the process: bytes after a garbage collection, and its connections. */
 export interface Measure {
   readonly heap: number;
   readonly external: number;

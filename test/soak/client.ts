@@ -1,4 +1,4 @@
-/** One of many clients: sends one request after the other, and remembers what it has been told. */
+/** A client: sends one request after the other, and remembers the answers. */
 import { Agent } from 'node:http';
 import { type Dice, dice } from '../support/dice.js';
 import type { Ledger } from './ledger.js';
@@ -6,12 +6,12 @@ import { MARK, type TableName } from './models.js';
 import { type Answer, type Call, send } from './send.js';
 import type { BackEnd, Witness } from './witness.js';
 
-/** What all clients of a run share. */
+/** State that all clients of a run share. */
 export interface Run {
   readonly port: number;
   readonly ledger: Ledger;
   readonly witness: Witness;
-  /** The tags of accounts, as they were told last. */
+  /** The latest tags of accounts. */
   readonly tags: Map<string, string>;
 }
 
@@ -19,7 +19,7 @@ export interface Run {
 export interface Wanted extends Call {
   /** Its kind, for reports. */
   readonly name: string;
-  /** What it needs. Default: PostgreSQL. */
+  /** Back ends that it needs. Default: PostgreSQL. */
   readonly needs?: readonly BackEnd[];
   readonly statuses: readonly number[];
 }

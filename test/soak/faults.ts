@@ -1,4 +1,4 @@
-/** What goes wrong during the soak: each fault begins, and its end is a function. */
+/** Faults of the soak: each begins, and its end is a function. */
 import { Client } from 'pg';
 import type { Dice } from '../support/dice.js';
 import type { OwnPostgres } from '../support/own-postgres.js';
@@ -12,7 +12,7 @@ import type { BackEnd } from './witness.js';
 export interface Fault {
   readonly name: string;
   readonly hits: BackEnd;
-  /** Begins it. @returns what ends it */
+  /** Begins it. @returns a function that ends it */
   begin(backEnds: BackEnds, dice: Dice): Promise<() => unknown>;
   /** Milliseconds that it lasts at least. Default: 0. */
   readonly least?: number;

@@ -1,4 +1,4 @@
-/** What judges the soak finds each kind of broken promise. */
+/** The judges of the soak find each kind of broken promise. */
 import { expect } from 'chai';
 import { forSuite } from '../support/for-suite.js';
 import { connectTo, freshDatabase } from '../support/postgres.js';
@@ -78,7 +78,7 @@ describe('the ledger of the soak', () => {
     );
   });
 
-  /** What a ledger of the right promises, and then of others, finds. */
+  /** Problems that a ledger of the right promises finds after a change of it. */
   async function problemsOf(change: (ledger: Ledger) => void): Promise<string[]> {
     const ledger = new Ledger();
     ledger.expect('notes', 'once', 1);

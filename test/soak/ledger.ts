@@ -1,11 +1,11 @@
-/** What the application has promised: how many rows there may be of each text, and what each version of a row says. */
+/** Promises of the application: the number of rows of each text, and the text of each version of a row. */
 import type { Client } from 'pg';
 import { TABLES, type TableName } from './models.js';
 
 /** Rows that are there from the beginning, and are changed. Their ids count from 1. */
 export const ACCOUNTS = 20;
 
-/** One of them. */
+/** An account. */
 interface Account {
   /** The texts of acknowledged changes, by the version that each led to. */
   readonly changes: Map<number, string>;
@@ -22,7 +22,7 @@ interface Row {
 
 /** Is told before and after each write. */
 export class Ledger {
-  /** What has been found to be wrong. */
+  /** Broken promises that were found. */
   readonly problems: string[] = [];
   acknowledged = 0;
   readonly #counts = new Map<string, readonly number[]>();

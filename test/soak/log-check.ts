@@ -1,4 +1,4 @@
-/** What the log of the application may have in it: outages, told once and then once a second. */
+/** Lines that the log of the application may have: an outage has one at first, and then one a second. */
 import type { LoggedLine } from './application-process.js';
 import { MARK } from './models.js';
 
@@ -6,7 +6,7 @@ import { MARK } from './models.js';
 const WINDOW = 950;
 const MOST = 2;
 
-/** What is wrong with a log. */
+/** Problems of a log. */
 export function logProblems(log: readonly LoggedLine[]): string[] {
   const problems: string[] = [];
   const times = new Map<string, number[]>();
@@ -23,10 +23,10 @@ export function logProblems(log: readonly LoggedLine[]): string[] {
   return problems;
 }
 
-/** What is done beside a request, and tried again a minute later. */
+/** Work beside requests, which is repeated a minute later. */
 const LATER = 'Old keys of requests could not be removed';
 
-/** The status and the reason that a line tells of; null for any other line. */
+/** The status and the reason of a line about an outage; null for any other line. */
 function kindOf(text: string): string | null {
   try {
     const { level, message, status, error, code } = JSON.parse(text);

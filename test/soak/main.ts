@@ -1,4 +1,4 @@
-/** The soak by hand; `npm run soak -- --help` tells what it can do. */
+/** The soak by hand; `npm run soak -- --help` lists its options. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RESULTS } from '../../bench/paths.js';
@@ -15,7 +15,7 @@ const LONGEST_FAULT = 3_000;
 async function main(args: readonly string[]): Promise<void> {
   const options = readOptions(args);
   if (options.isHelp) return say(HELP);
-  // What was started ends with this process.
+  // Started processes end with this one.
   process.once('SIGINT', () => process.exit(130));
   process.once('SIGTERM', () => process.exit(143));
   say(`seed ${options.seed}`);

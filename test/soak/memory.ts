@@ -1,4 +1,4 @@
-/** Whether the memory of a process stays as it is, from measures of it. */
+/** Judges from samples of a process if its memory stays as it is. */
 
 /** Bytes after a garbage collection, at a time in milliseconds. */
 export interface Sample {
@@ -8,10 +8,10 @@ export interface Sample {
   readonly rss: number;
 }
 
-/** What of them is looked at, and how many bytes it may grow in a run. */
+/** Measured figures, and the bytes that each may grow in a run. */
 const ALLOWED = { heap: 4e6, external: 2e6, rss: 25e6 } as const;
 
-/** What is looked at. */
+/** A figure that is judged. */
 export type Figure = keyof typeof ALLOWED;
 
 /** Bytes. */
@@ -23,7 +23,7 @@ export interface Growth {
 /** The first part of a run, in which code is compiled and caches fill. */
 const WARM_UP = 0.3;
 
-/** What has grown too much. */
+/** Figures that have grown too much. */
 export function memoryProblems(samples: readonly Sample[]): string[] {
   return (Object.keys(ALLOWED) as Figure[]).flatMap((figure) => {
     const { from, to } = growthOf(samples, figure);

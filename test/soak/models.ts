@@ -1,4 +1,4 @@
-/** The resources of the soak. Their rows have a text that tells which request wrote it, and a version. */
+/** The resources of the soak. Their rows have a text that names the request that wrote it, and a version. */
 import { BeforeCreate, Column, DataType, Index, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
@@ -15,7 +15,7 @@ const OPTIONS = {
   sortAllow: ['text'],
 } as const satisfies CrudOptions;
 
-/** What the library runs by statements of its own. */
+/** On the fast path. */
 @Crud({ ...OPTIONS, pagination: 'cursor' })
 @Table({ tableName: 'notes', version: true, timestamps: false })
 class Note extends NumberedRow {
@@ -55,7 +55,7 @@ export const MODELS = [Note, Order, Parcel];
 /** Their tables, and paths. */
 export const TABLES = ['notes', 'orders', 'parcels'] as const;
 
-/** What all texts of requests begin with, and nothing else has in it. */
+/** The beginning of all texts of requests; nothing else contains it. */
 export const MARK = 'written-by-';
 
 /** The name of a table. */

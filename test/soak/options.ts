@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { StartProblem } from '../../sample/support/start-problem.js';
 
-/** What is asked for. */
+/** Options of the command line. */
 export interface Options {
   readonly minutes: number;
   readonly seed: number;

@@ -29,7 +29,7 @@ export async function read(client: SoakClient): Promise<void> {
   await client.ask({ name: `GET ${chosen.path}`, method: 'GET', statuses: [200], ...chosen });
 }
 
-/** What no back end is asked for. It is refused whatever is away. */
+/** Requests that are refused without a back end, so also while one is away. */
 const REFUSED: readonly (readonly [status: number, Omit<Wanted, 'name' | 'statuses'>])[] = [
   [400, { method: 'GET', path: '/notes/x' }],
   [400, { method: 'GET', path: '/notes?size=0' }],
@@ -46,7 +46,7 @@ const REFUSED: readonly (readonly [status: number, Omit<Wanted, 'name' | 'status
   [422, { method: 'POST', path: '/notes', body: [{ text: 'x' }, {}] }],
 ];
 
-/** What a row refuses. */
+/** Requests that are refused because of the rows. */
 const REFUSED_BY_ROWS: typeof REFUSED = [
   [404, { method: 'GET', path: '/notes/2147483647' }],
   [404, { method: 'DELETE', path: '/orders/2147483647' }],

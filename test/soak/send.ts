@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** What is sent. */
+/** A request. */
 export interface Call {
   readonly method: string;
   readonly path: string;
@@ -12,7 +12,7 @@ export interface Call {
   readonly body?: unknown;
 }
 
-/** What came back. */
+/** An answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -14,7 +14,7 @@ import { beRefused, read } from './reads.js';
 import { type FaultSpan, Witness } from './witness.js';
 import { write } from './writes.js';
 
-/** What to do. */
+/** Options of a run. */
 export interface SoakOptions {
   readonly seed: number;
   /** Whole rounds of all faults are made until they are over. */
@@ -27,7 +27,7 @@ export interface SoakOptions {
   readonly say: (line: string) => void;
 }
 
-/** What has come of it. */
+/** Results of a run. */
 export interface SoakResult {
   readonly seconds: number;
   readonly requests: number;
@@ -141,7 +141,7 @@ class Soak {
     await end();
     this.#witness.endFault(span);
     await this.#untilCalm(fault.name);
-    // What fails later than that has no excuse for a while.
+    // A failure later than that has no excuse for a while.
     await sleep(this.#dice.roll(this.#options.longest));
     this.#samples.push({ at: performance.now(), ...(await this.#application.measure()) });
     const [lasted, recovery] = [span.ended - span.began, span.recovery].map(Math.round);
@@ -150,7 +150,7 @@ class Soak {
     );
   }
 
-  /** Until as many requests in a row have succeeded as there are clients. Which of them may fail, the witness knows. */
+  /** Waits until as many requests in a row have succeeded as there are clients. The witness decides which of them may fail. */
   async #untilCalm(what: string): Promise<void> {
     const deadline = performance.now() + NEVER_CALM;
     while (!this.#witness.isCalm(CLIENTS)) {

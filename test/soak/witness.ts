@@ -1,7 +1,7 @@
 /** Sees each answer and each fault: what may fail while what it needs is away, and what may not. */
 import type { Answer } from './send.js';
 
-/** What a request needs, and what a fault takes away. */
+/** A back end, which a request needs, and a fault takes away. */
 export type BackEnd = 'postgres' | 'redis' | 'clickhouse';
 
 /** Milliseconds after the end of a fault in which requests may still fail. */
@@ -33,7 +33,7 @@ export interface Seen {
   readonly name: string;
   readonly needs: readonly BackEnd[];
   readonly statuses: readonly number[];
-  /** Whether the answer has no body. */
+  /** True where the answer has no body. */
   readonly isHead: boolean;
   readonly began: number;
   /** An error where no answer came. */
@@ -44,7 +44,7 @@ export interface Seen {
 export class Witness {
   readonly faults: FaultSpan[] = [];
   readonly problems: string[] = [];
-  /** How many answers there were of each status. */
+  /** Number of answers, by status. */
   readonly statuses = new Map<number, number>();
   requests = 0;
   /** Requests with a need that have succeeded one after the other. */
@@ -63,7 +63,7 @@ export class Witness {
     this.#streak = 0;
   }
 
-  /** Whether so many requests in a row have succeeded since the last fault. */
+  /** True where so many requests in a row have succeeded since the last fault. */
   isCalm(inARow: number): boolean {
     return this.#streak >= inARow;
   }
@@ -105,7 +105,7 @@ export class Witness {
   }
 }
 
-/** Whether an answer says in the right words that a back end is away. */
+/** True where an answer reports in the right words that a back end is away. */
 function isOutage({ answer, needs, isHead }: Seen): boolean {
   if (answer instanceof Error) return false;
   if (needs.length !== 1 || needs[0] !== 'postgres') return answer.status === 503;

@@ -22,7 +22,7 @@ export function forAdminPage(app: { readonly server: { readonly url: string } })
     complaints,
     /** Opens a path of the back office anew. */
     async open(path: string, office = '/admin/'): Promise<void> {
-      await page.goto('about:blank'); // What is behind a # is in the same document.
+      await page.goto('about:blank'); // A change behind # alone would not load the page again.
       await page.goto(`${app.server.url}${office}#${path}`);
     },
     /** The next answer to a request. */

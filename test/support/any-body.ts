@@ -35,7 +35,7 @@ function decimal(precision: number, scale: number): fc.Arbitrary<string> {
   });
 }
 
-/** What a column holds, as a body has it. */
+/** Values of a column, as a body has them. */
 export function rightValue(type: ColumnType): fc.Arbitrary<unknown> {
   switch (type.kind) {
     case 'string':

@@ -19,7 +19,7 @@ export interface AnyJoin {
   readonly name: string;
   readonly isParanoid: boolean;
   readonly isScoped: boolean;
-  /** Whether only rows of the kind `x` join. */
+  /** True where only rows of the kind `x` join. */
   readonly isNarrow: boolean;
   readonly rows: readonly Row[];
 }
@@ -31,34 +31,34 @@ export interface AnyRelation {
   readonly target: AnyModel;
   /** The attribute with the key of the other model: of the model itself, of the target, or null where there is a join. */
   readonly foreignKey: string | null;
-  /** Whether the key is the unique code. */
+  /** True where the key is the unique code. */
   readonly isByCode: boolean;
-  /** Whether only rows of the kind `x` belong to it. */
+  /** True where only rows of the kind `x` belong to it. */
   readonly isNarrow: boolean;
   readonly join: AnyJoin | null;
 }
 
-/** How rows may be counted. */
+/** Modes in which rows may be counted. */
 export interface AnyCount {
   readonly default?: CountMode;
   readonly allow: readonly CountMode[];
   readonly cap: number;
 }
 
-/** How a relation may be included. */
+/** Options of a relation that may be included. */
 export interface AnyPlace {
   /** Null is one record. */
   readonly size: { readonly default: number; readonly max: number } | null;
   readonly count: AnyCount | null;
-  /** Whether a rule of the relation shows rows of the kind `x` only. */
+  /** True where a rule of the relation shows rows of the kind `x` only. */
   readonly isRuled: boolean;
 }
 
-/** What `q` may name of rows, and behind their relations. */
+/** Attributes that `q` may name, and relations with theirs. */
 export interface AnyFilters {
   readonly names: string[];
   readonly relations: Map<string, AnyFilters>;
-  /** How the option says it. */
+  /** The form of the option. */
   readonly form: 'all' | 'list' | 'object' | 'dotted';
 }
 
@@ -67,12 +67,12 @@ export interface AnyModel {
   readonly name: string;
   readonly key: KeyKind;
   readonly isServed: boolean;
-  /** Whether it has no `@Crud`. */
+  /** True where it has no `@Crud`. */
   readonly isPlain: boolean;
   readonly isScoped: boolean;
-  /** Whether `visible` hides rows whose number is 7, or unknown. */
+  /** True where `visible` hides rows whose number is 7, or unknown. */
   readonly isJudged: boolean;
-  /** Whether its default scope finds rows of the kind `x` only. */
+  /** True where its default scope finds rows of the kind `x` only. */
   readonly isUsual: boolean;
   readonly isParanoid: boolean;
   readonly pagination: 'offset' | 'cursor';
@@ -122,7 +122,7 @@ export const KEYS = {
 /** Unique texts beside the keys. */
 export const CODES = keysOf(WORD, (index) => `c"${10 + index}\\`);
 
-/** Whether a relation leads to one record. */
+/** True where a relation leads to one record. */
 export function isOne({ association }: Pick<AnyRelation, 'association'>): boolean {
   return association === 'belongsTo' || association === 'hasOne';
 }

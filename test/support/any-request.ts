@@ -15,13 +15,13 @@ export interface AnyRequest {
 /** A route that takes requests. */
 export interface Target {
   readonly method: string;
-  /** Its path, in which `:id` stands for any. */
+  /** Its path, with `:id` in the place of an id. */
   readonly path: string;
   /** Bodies that it might accept, as texts; null where it takes none. */
   readonly body: fc.Arbitrary<string> | null;
 }
 
-/** What the requests may be about. */
+/** Routes and texts that the requests are made of. */
 export interface Subject {
   readonly targets: readonly Target[];
   /** Texts of the application: ids, names of attributes, and cursors. */
@@ -39,7 +39,7 @@ const INHERITED = [
   ).split(' '),
 ];
 
-/** Unicode of every kind, what is special to SQL and JSON, and what looks like values of other types. */
+/** Unicode of every kind, signs of SQL and JSON, and texts like values of other types. */
 const TEXTS = [
   '',
   ' ',
@@ -160,7 +160,7 @@ export function anyRequest(subject: Subject): fc.Arbitrary<AnyRequest> {
     return fc
       .record({
         id: anyId(subject),
-        // What comes before a body mostly lets it pass.
+        // A parser before the body mostly accepts it.
         query: target.body ? rarely(anyQuery(subject), '') : anyQuery(subject),
         headers: rarely(anyHeaders(), {}),
         sent: target.body
@@ -241,7 +241,7 @@ function anyQuery({ names, cursors }: Subject): fc.Arbitrary<string> {
   });
 }
 
-/** What Node's client can send in a header. */
+/** Texts that Node's client can send in a header. */
 const headerText = fc.oneof(
   fc.constantFrom(
     '',

@@ -73,7 +73,7 @@ export class ApiContract {
       .filter((promise) => !this.#seen.has(promise));
   }
 
-  /** Whether a value is what a schema of the document allows. */
+  /** True where a schema of the document allows a value. */
   allows(schema: JsonSchema, value: unknown): boolean {
     return this.#compile(schema)(value);
   }

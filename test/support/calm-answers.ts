@@ -1,8 +1,8 @@
-/** What an application may answer while its database is in trouble: success, or that it is not available now. */
+/** Answers of an application while its database is in trouble: success, or that it is not available now. */
 import { expect } from 'chai';
 import type { Response } from 'supertest';
 
-/** Every answer is a 2xx, a 503 that says when to try again, or a 504; none says anything else of the trouble. */
+/** Every answer is a 2xx, a 503 with the time of the next attempt, or a 504; none shows more of the trouble. */
 export function expectCalm(answers: readonly Response[]): void {
   for (const { status, body, headers } of answers) {
     if (status >= 200 && status < 300) continue;
@@ -20,7 +20,7 @@ export function expectCalm(answers: readonly Response[]): void {
   }
 }
 
-/** Asks again at once until so many requests in a row have succeeded; none may fail after two seconds. */
+/** Repeats a request at once until so many in a row have succeeded; none may fail after two seconds. */
 export async function expectRecovery(request: () => PromiseLike<Response>, inARow = 10): Promise<void> {
   const deadline = Date.now() + 2_000;
   for (let succeeded = 0; succeeded < inARow; ) {

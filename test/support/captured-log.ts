@@ -39,7 +39,7 @@ export class CapturedLog implements Logger {
 
   #writer(level: keyof Logger) {
     return (message: string, details: object = {}): void => {
-      // What each start behind it says.
+      // A line of each start behind a pooler.
       if (IS_POOLED && message.startsWith('A pooler ignores what')) return;
       this.lines.push({ level, message, details: details as Record<string, unknown> });
     };

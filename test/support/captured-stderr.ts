@@ -1,4 +1,4 @@
-/** What is written to standard error, for tests of the logger that needs no configuration. */
+/** Lines on standard error, for tests of the logger that needs no configuration. */
 
 /** Keeps what is written while `work` runs, instead of writing it. */
 export async function captureStderr<T>(work: () => PromiseLike<T>): Promise<{ result: T; lines: string[] }> {

@@ -1,6 +1,6 @@
 /** The error that a call ends with. */
 
-/** Runs the work and gives what it throws, or the promise is rejected with; an error of its own if it does neither. */
+/** Runs the work and returns the error that it throws, or that its promise is rejected with; an error of its own if it does neither. */
 export async function caughtError(work: () => unknown): Promise<unknown> {
   try {
     await work();

@@ -58,7 +58,7 @@ async function answer(
   credentials: Credentials,
 ): Promise<void> {
   const url = new URL(request.url ?? '/', 'http://localhost');
-  // As in the server itself, this asks for no credentials.
+  // As in the server itself, this needs no credentials.
   if (url.pathname === '/ping') return void response.end('Ok.\n');
   const { user, password } = credentialsOf(request);
   if (user !== credentials.user || password !== credentials.password) {

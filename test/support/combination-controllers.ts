@@ -67,7 +67,7 @@ function lookInto(record: Model): Model {
   return record;
 }
 
-/** An application that is given no subclass of a model's warns of the subclasses that it knows, so there is one. */
+/** An application without a subclass of a model warns of the subclasses that exist, so there is one. */
 function oncePerModel(make: (model: ModelClass) => Class): (model: ModelClass) => Class {
   const made = new WeakMap<ModelClass, Class>();
   return (model) => {

@@ -1,6 +1,6 @@
 /**
- * How the routes of a test are answered. Two decisions of the library make combinations: which code runs the SQL, and
- * which code writes the answer. Every application of a feature test gets what makes a user's application have one of them.
+ * Combinations of the tests. Two decisions of the library make them: which code runs the SQL, and
+ * which code writes the answer. Every application of a feature test has the parts that put a user's application into one.
  */
 import type { Express } from 'express';
 import { describe, it } from 'mocha';
@@ -42,16 +42,16 @@ export function useCombination(app: Express, { models = [] }: BootstrapOptions):
   if (combination === 'unit') app.use(runInUnit(() => models.find(({ sequelize }) => sequelize)?.sequelize));
 }
 
-/** Whether the combination begins sessions for requests that otherwise need none, as GETs with code of the user's do behind PgBouncer. */
+/** True where the combination begins sessions for requests that otherwise need none, as GETs with code of the user's do behind PgBouncer. */
 export const addsSessions = IS_POOLED || ['unit', 'session', 'records'].includes(combination);
 
 /** The option of a relation whose target is guarded by overrides, where it is the combination that overrides. */
 export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combination) ? { where: 'all' } : {};
 
-/** Whether the models of a test may have endpoints of many records. */
+/** True where the models of a test may have endpoints of many records. */
 export const SERVES_MANY = combination !== 'session';
 
-/** Whether the resources of a test may have exports: no export goes through an override of `list`, or an interceptor. */
+/** True where the resources of a test may have exports: no export goes through an override of `list`, or an interceptor. */
 export const SERVES_EXPORTS = !['values', 'session', 'records'].includes(combination);
 
 /** For `except`, where they have them anyway. */
@@ -60,7 +60,7 @@ export const OF_MANY = {
     'it decorates parameters, which are read once for a request, so that no method with them serves many records',
 };
 
-/** What is expected of the means of a combination, such as a statement; where it says nothing, as on the fast path. */
+/** Expected means of a combination, such as a statement; where it is left out, those of the fast path. */
 export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combination, T>>): T {
   return expected[combination] ?? expected.fast;
 }
@@ -69,7 +69,7 @@ export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combin
  * `it` or `describe`, skipped in combinations where the test cannot hold, or behind PgBouncer. Each reason is about the means
  * of a combination, such as statements that it adds. Statuses, headers, bytes and rows are no reason: they are the same in all of them.
  *
- * @example `except({ session: 'it counts statements, and a session begins and commits' }).it('asks once', async () => {…})`
+ * @example `except({ session: 'it counts statements, and a session begins and commits' }).it('reads once', async () => {…})`
  */
 export function except(reasons: Readonly<Partial<Record<Combination | 'pgbouncer', string>>>) {
   const isSkipped = reasons[combination] !== undefined || (IS_POOLED && reasons.pgbouncer !== undefined);

@@ -6,7 +6,7 @@ import { poolStates } from './connections.js';
 import { PATIENCE } from './patience.js';
 import { administer, ownDatabases } from './postgres.js';
 
-/** A pool of Sequelize's, as far as a test looks at it. */
+/** The part of Sequelize's pool that a test reads. */
 interface Pool {
   readonly size: number;
   readonly using: number;
@@ -62,7 +62,7 @@ async function untilPoolsRest(): Promise<void> {
     await nextTurn();
     busy = busyManagers();
   }
-  // What comes later is not to blame for them.
+  // Later tests are not to blame for them.
   for (const reference of busy) managers.delete(reference);
   const states = busy.flatMap((reference) => poolsOf(reference)).map(shown);
   if (busy.length > 0) throw new Error(`Connections are still in use: ${JSON.stringify(states)}`);
@@ -74,7 +74,7 @@ function busyManagers(): readonly WeakRef<ConnectionManager>[] {
   );
 }
 
-/** None where nothing but this file knows of the instance any more. */
+/** None where only this file has a reference to the instance. */
 function poolsOf(reference: WeakRef<ConnectionManager>): readonly Pool[] {
   const pool = reference.deref()?.pool;
   if (pool) return 'read' in pool ? [pool.read, pool.write] : [pool];

@@ -13,7 +13,7 @@ interface Pools {
   readonly pool: Readonly<Record<'read' | 'write', Omit<PoolState, 'name'>>>;
 }
 
-/** What the pools of an engine are doing. */
+/** States of the pools of an engine. */
 export function poolStates({ sequelize }: Pick<Engine, 'sequelize'>): readonly PoolState[] {
   const { pool } = sequelize.connectionManager as unknown as Pools;
   return (['read', 'write'] as const).map((name) => {

@@ -14,7 +14,7 @@ import { createTemporaryFolder } from './temporary-folder.js';
 const run = promisify(execFile);
 const MAKER = join(__dirname, '../../sample/support/create-cluster.js');
 
-/** Puts the data where the server of a folder has it, and gives the password of `postgres`. */
+/** Copies the data to the place that the server of a folder reads, and returns the password of `postgres`. */
 export async function copyCluster(folder: string): Promise<string> {
   const original = await provide();
   await copyData(dataFolder(original), dataFolder(folder));

@@ -1,4 +1,4 @@
-/** How often hooks of an engine's Sequelize have run. */
+/** Counts the hooks of an engine's Sequelize that have run. */
 import type { TestApp } from './test-app.js';
 
 /** Counts from now on, by the names of the hooks. */

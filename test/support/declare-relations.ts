@@ -132,7 +132,7 @@ function unguarded({ filters, include }: AnyModel): Readonly<Record<string, Incl
   return Object.fromEntries(paths.filter((path) => !include.has(path)).map((path) => [path, UNGUARDED]));
 }
 
-/** What is said in the form that each relation has. */
+/** The option `filterAllow`, in the form that each relation has. */
 function filterOption(model: AnyModel, { names, relations }: AnyFilters): object {
   const said: [string, unknown][] = names.map((name) => [name, true]);
   for (const [name, behind] of relations) {

@@ -6,7 +6,7 @@ export interface Deferred<T> {
   resolve(value: T): void;
 }
 
-/** What `Promise.withResolvers` gives in later versions of Node. */
+/** As `Promise.withResolvers` of later versions of Node. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve: Deferred<T>['resolve'] = () => {};
   const promise = new Promise<T>((settle) => {

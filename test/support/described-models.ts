@@ -32,12 +32,12 @@ import {
 import { NumberedRow } from '../models/rows.js';
 import { CapturedLog } from './captured-log.js';
 
-/** Whether a rule refuses the request. */
+/** True where a rule refuses the request. */
 function isStranger({ headers }: Request): boolean {
   return headers['x-stranger'] !== undefined;
 }
 
-/** Fails when the request asks for it: a fault of the user's own code. */
+/** Fails when the request has the header: a fault of the user's own code. */
 const failOnRequest: RequestHandler = (request, _response, next) => {
   next(request.headers['x-fail'] === undefined ? undefined : new Error('asked for'));
 };
@@ -117,7 +117,7 @@ export class Gadget extends NumberedRow {
   @BelongsTo(() => Maker, { onDelete: 'RESTRICT' }) declare maker?: Maker;
   @HasMany(() => Part, 'gadgetId') declare parts?: Part[];
 
-  /** What a virtual attribute gives, only its getter knows. */
+  /** Its value is the result of its getter. */
   @Column({
     type: DataType.VIRTUAL,
     get(this: Gadget) {
@@ -134,7 +134,7 @@ export class Material extends Model {
   @Column(DataType.DOUBLE) declare density: number | null;
 }
 
-/** What it declares is for its relations. */
+/** Its options also hold for its relations. */
 @Crud({ filterAllow: ['name', 'length'], sortAllow: ['name', 'length'], defaultSort: '-length' })
 @Table({ tableName: 'parts', timestamps: false })
 export class Part extends Model {
@@ -257,7 +257,7 @@ export const DESCRIBED_MODELS = [Maker, Gadget, Note, Member];
 /** The same with those that are reached by relations only. */
 export const DESCRIBED_TABLES = [...DESCRIBED_MODELS, Material, Part];
 
-/** How they are served. */
+/** Options with which they are served. */
 export const DESCRIBED_OPTIONS: BootstrapOptions = {
   models: DESCRIBED_MODELS,
   controllers: [GadgetController],

@@ -1,7 +1,7 @@
 /** A clock that a test moves: the timers of the process, and `performance.now` along with them. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** What is done at a moment, once or again and again. */
+/** Work at a moment, once or again and again. */
 interface Alarm {
   at: number;
   readonly interval: number | null;
@@ -43,7 +43,7 @@ export class FakeClock implements Disposable {
     return this.#now;
   }
 
-  /** How many timers are running that a file has set: others of the process may have some. */
+  /** Number of running timers that a file has set: others of the process may have some. */
   timersOf(file: string): number {
     return [...this.#alarms].filter(({ origin }) => origin.includes(file)).length;
   }

@@ -194,7 +194,7 @@ export const KINDS = {
 
 /** The attributes: one of each type. */
 export const NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[];
-/** Those that can be equal to a value, and be sorted by. */
+/** Attributes that can be equal to a value, and be sorted by. */
 export const COMPARABLE = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
 
 /** Values inside of the column `data`. Their texts are sorted by the language of the database, so that no test can tell how. */
@@ -214,7 +214,7 @@ export const PATHS = {
   'data.deep.on': { jsonType: 'boolean', operators: EQUALITY, compare: byText, values: ['true', 'false'] },
 } as const;
 
-/** What may be filtered by. */
+/** A name in a filter. */
 export type FilterName = keyof typeof KINDS | keyof typeof PATHS;
 export const FILTERS: Readonly<Record<FilterName, Omit<Kind, 'type'>>> = { ...KINDS, ...PATHS };
 export const FILTER_NAMES = Object.keys(FILTERS) as FilterName[];
@@ -232,7 +232,7 @@ export const ROWS: readonly TextRow[] = Array.from({ length: 120 }, (_, row) =>
   ),
 );
 
-/** What stands in the place of a value that a row does not have. */
+/** A value in the place of one that a row does not have. */
 const OTHERS = ['null', '"other"', '12', 'true', '{}', '["a", 1, true]', '{"on": true}'];
 
 /** The column `data` of a row, which has what the paths say, and something else where they say nothing. */
@@ -267,7 +267,7 @@ export function valuesFor(
   return operator.endsWith('between=') ? fc.tuple(value, value) : value.map((text) => [text]);
 }
 
-/** Whether an operator takes any number of values. */
+/** True where an operator takes any number of values. */
 export function isListOperator(operator: string): boolean {
   return ['=in=', '=out=', '=contains=', '=overlaps='].includes(operator);
 }

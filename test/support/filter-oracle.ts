@@ -1,4 +1,4 @@
-/** What a filter means, computed in memory: SQL's three-valued logic over rows of texts. */
+/** The meaning of a filter, computed in memory: SQL's three-valued logic over rows of texts. */
 
 /** A row: the text of each attribute, or null. */
 export type TextRow = Readonly<Record<string, string | null>>;
@@ -13,17 +13,17 @@ export type Expression =
       readonly values: readonly string[];
     };
 
-/** Tells which of two values of a type is the larger; the sign is the answer. */
+/** Compares two values of a type: a positive result means that the first one is larger. */
 export interface Comparator {
   (a: string, b: string): number;
-  /** Whether a value is equal to the one of a filter, where that is not the same. */
+  /** True where a value equals that of a filter, for types whose equal values have several texts. */
   readonly isEqual?: (value: string, other: string) => boolean;
 }
 
 /** True, false, or null for unknown. */
 type Truth = boolean | null;
 
-/** Whether a row matches. */
+/** True where a row matches. */
 export function evaluate(
   expression: Expression,
   row: TextRow,

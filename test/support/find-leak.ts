@@ -1,7 +1,7 @@
 /** Finds what the body of an error must not show: SQL, names of the database, errors of libraries, stacks, paths, addresses. */
 import { homedir, hostname, tmpdir } from 'node:os';
 
-/** Each kind of leak, and what it looks like in a text or in JSON. */
+/** Each kind of leak, with a pattern of it in a text or in JSON. */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['SQL', /\b(?:SELECT|INSERT INTO|DELETE FROM|RETURNING|ORDER BY|LEFT JOIN|WHERE \\?")|UPDATE \\?"/],
   ['a message of PostgreSQL', messageOfPostgres()],
@@ -24,7 +24,7 @@ const OWN = [process.cwd(), homedir(), tmpdir(), hostname()].filter((text) => te
  * The first leak in a text.
  *
  * @param secrets texts that no answer may hold, such as passwords
- * @param said what the client has said itself, and may be told again
+ * @param said texts of the client, which an answer may repeat
  */
 export function findLeak(text: string, secrets: readonly string[] = [], said = ''): string | undefined {
   for (const [kind, pattern] of KINDS) {

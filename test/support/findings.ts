@@ -1,4 +1,4 @@
-/** What a test must not leave behind, although it passes: answers that leak, stray rejections, warnings. */
+/** Findings that fail a test although it passes: answers that leak, stray rejections, warnings. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -61,7 +61,7 @@ export function forgetFindings(): void {
 
 /** Fails where there were findings since the last call. */
 export async function throwFindings(): Promise<void> {
-  // Node tells of rejections and warnings when the code that made them has ended.
+  // Node reports rejections and warnings when the code that made them has ended.
   await nextTurn();
   readChildren();
   for (const answer of answers.splice(0)) judge(answer);
@@ -93,7 +93,7 @@ function readChildren(): void {
   }
 }
 
-/** What a query string says itself is quoted in the answer to it. A wrong escape stays as it is. */
+/** Text of a query string, as the answer to it quotes it. A wrong escape stays as it is. */
 function decoded(url: string): string {
   return url
     .replaceAll('+', ' ')

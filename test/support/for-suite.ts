@@ -1,4 +1,4 @@
-/** What a suite has from before its first test until after its last one. */
+/** Things of a suite, from before its first test until after its last one. */
 import { after, before } from 'mocha';
 
 /** Things that are there, by the suite that has them. */

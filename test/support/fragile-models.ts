@@ -1,4 +1,4 @@
-/** Models whose bodies go through everything that looks into them: columns of each type, rules, nested classes, code of the user's. */
+/** Models whose bodies go through all code that reads them: columns of each type, rules, nested classes, code of the user's. */
 import { Exclude, Expose, Transform, Type } from 'class-transformer';
 import {
   IsArray,
@@ -300,7 +300,7 @@ export const RIGHT_PROFILES: fc.Arbitrary<object> = fc.record(
   { requiredKeys: ['name'] },
 );
 
-/** What a route of the user's takes; code of the user's in it would have to bear any value. */
+/** A body of a route of the user's; code of the user's in it would have to bear any value. */
 class Letter extends Sender {
   @IsOptional() declare anything?: unknown;
   @IsOptional() @ValidateNested({ each: true }) @Type(() => Point) declare points?: Point[];

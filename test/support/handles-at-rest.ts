@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PATIENCE } from './patience.js';
 
-/** How many handles of each kind keep the process alive. */
+/** Number of handles that keep the process alive, by kind. */
 type Handles = ReadonlyMap<string, number>;
 
-/** What there is now. */
+/** The handles of now. */
 export function openHandles(): Handles {
   const handles = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) handles.set(kind, (handles.get(kind) ?? 0) + 1);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 
 const LOCK = join(tmpdir(), 'crud-controllers-apt-get.lock');
 
-/** Whether a program is on the PATH. */
+/** True where a program is on the PATH. */
 export function isThere(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined;
 }

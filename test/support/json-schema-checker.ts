@@ -18,7 +18,7 @@ export function schemaChecker(document?: OpenAPIObject): (schema: JsonSchema) =>
   };
 }
 
-/** ajv takes a pointer to be of the schema it stands in. */
+/** ajv resolves a pointer in the schema that contains it, so pointers get the name of the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/schemas/', '"document:#/$defs/'));
 }

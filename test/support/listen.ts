@@ -8,7 +8,7 @@ export interface Listening extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
   readonly url: string;
-  /** How many TCP connections were opened so far. */
+  /** Number of TCP connections so far. */
   readonly connections: () => number;
   /** A connection to it, ready to be written to. */
   connect(): Promise<Socket>;
@@ -58,7 +58,7 @@ export async function readToEnd(socket: Socket): Promise<RawAnswer> {
   return parseAnswer(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Sends a request as it stands, and reads the answer. It should ask for the connection to be closed. */
+/** Sends a request as it is, and reads the answer. Its headers should end the connection. */
 export async function exchange(
   target: Listening,
   ...parts: readonly (string | Buffer)[]

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from './package-root.js';
 
-/** What is special about a run. What it does not name is as the lock file says. */
+/** Differences of a run. All others are as the lock file has them. */
 export interface Edge {
   /** The version of Node that runs the tests, as npm understands it. Default: the one that runs the matrix. */
   readonly node?: string;
@@ -14,7 +14,7 @@ export interface Edge {
   readonly packages?: readonly string[];
   /** Default: 5. */
   readonly express?: 4 | 5;
-  /** Whether the applications of the tests reach the database through PgBouncer. */
+  /** True where the applications of the tests reach the database through PgBouncer. */
   readonly isPooled?: boolean;
   /** `feature` has the tests over HTTP. `package` compiles projects that have the packed package installed. Default: `feature`. */
   readonly tests?: 'feature' | 'package';
@@ -52,7 +52,7 @@ export const EDGES = {
 
 export type EdgeName = keyof typeof EDGES;
 
-/** Which of them go together, because each run takes minutes. One that fails is found by running each alone. */
+/** Edges that go together, because each run takes minutes. One that fails is found by running each alone. */
 export const RUNS: readonly (readonly EdgeName[])[] = [
   ['node-20.19', 'postgresql-14', 'pg-8.11', 'lowest'],
   ['node-22', 'pg-8.16', 'express-4.21', 'class-validator-0.15', 'ioredis-5'],

@@ -8,7 +8,7 @@ import type { PooledClient } from '../../src/postgres/session/connection-interna
 export class MemoryPool implements QueuedPool {
   readonly size: number;
   readonly acquireTimeout: number;
-  /** Whether each has to ask the pool for itself. */
+  /** True where each has to get a connection of its own from the pool. */
   bypassesQueue = false;
   /** Connections that were lost. */
   readonly broken = new Set<PooledClient>();

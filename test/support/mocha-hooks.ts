@@ -1,4 +1,4 @@
-/** What surrounds every run of the tests: the version of Express, the database, and that a test leaves nothing behind; and that no error answer leaks [G1]. */
+/** Root hooks of every run: the version of Express, the database, and checks that a test leaves nothing behind and no error answer leaks [G1]. */
 import './express-version.js';
 import 'reflect-metadata';
 import { constants } from 'node:os';

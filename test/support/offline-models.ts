@@ -13,7 +13,7 @@ import { describeExposure, isTransformed } from '../../src/schema/model-decorato
 import { parseIdText } from '../../src/schema/wire-value.js';
 import { ConfigError } from '../../src/util/config-error.js';
 
-/** What the phases before the schemas are given of them. */
+/** Facts about them for the phases before the schemas. */
 export const decoratorReader: DecoratorReader = {
   describeExposure,
   isTransformed,
@@ -33,7 +33,7 @@ export function defineModel(
   return sequelize.define(name, attributes, { timestamps: false, ...options });
 }
 
-/** Attaches decorated models to a Sequelize instance that never connects, and gives the first one back. */
+/** Attaches decorated models to a Sequelize instance that never connects, and returns the first one. */
 export function attach<M extends ModelCtor>(model: M, ...others: readonly ModelCtor[]): M {
   const sequelize = new TypescriptSequelize({ dialect: 'postgres', logging: false });
   sequelize.addModels([model, ...others]);

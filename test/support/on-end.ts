@@ -1,4 +1,4 @@
-/** Looks at the moment when an answer ends. */
+/** Runs code of a test at the moment when an answer ends. */
 import type { RequestHandler } from 'express';
 
 /** A middleware that makes an `end` of its own for each response, as those do that compress or measure. */

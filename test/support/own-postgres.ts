@@ -15,7 +15,7 @@ import { createDataFolder, type TemporaryFolder } from './temporary-folder.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** What the server is started with, again and again. */
+/** Options of each start of the server. */
 interface ServerOptions {
   readonly folder: TemporaryFolder;
   readonly password: string;
@@ -78,7 +78,7 @@ export class OwnPostgres implements AsyncDisposable {
     await this.stop();
   }
 
-  /** Stops all its processes where they are. @returns what lets them go on */
+  /** Stops all its processes where they are. @returns a function that lets them go on */
   async freeze(): Promise<() => void> {
     const client = await connectTo(this.url('postgres'));
     const postmaster = await this.#postmaster();

@@ -7,7 +7,7 @@ import { planOf } from './offline-models.js';
 
 type AnyModel = Parameters<typeof planOf>[0];
 
-/** What is said of a value with a key that would change a prototype. */
+/** The message for a value with a key that would change a prototype. */
 export const UNSAFE_KEY =
   'must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 

@@ -56,7 +56,7 @@ export function withParameter(
   return Injected;
 }
 
-/** The same in the unit of work of the request, which each method asks for. */
+/** The same in the unit of work of the request, which each method has injected. */
 export function inUnit(controller: Class<object>): Class {
   return withParameter(controller, () => InjectUnitOfWork());
 }

@@ -3,10 +3,10 @@ import type { EngineOptions } from '../../src/index.js';
 import { type PgBouncer, startPgBouncer } from './pgbouncer.js';
 import { execute } from './postgres.js';
 
-/** Whether it is so. */
+/** True where the tests use a pooler. */
 export const IS_POOLED = process.env['CRUD_TEST_POOLER'] === 'pgbouncer';
 
-/** What an application is given instead of its own. */
+/** Replacements for the options of an application. */
 interface Pooled {
   readonly url: string;
   readonly engine: EngineOptions;
@@ -17,7 +17,7 @@ const SETTINGS = {
   ignore_startup_parameters: 'lock_timeout, statement_timeout, idle_in_transaction_session_timeout, options',
   max_client_conn: 1_000,
 };
-/** Those of an engine, which PgBouncer drops. */
+/** Timeouts of an engine, which PgBouncer drops. */
 const TIMEOUTS = {
   lock_timeout: 2_000,
   statement_timeout: 5_000,
@@ -40,7 +40,7 @@ export async function stopPooler(): Promise<void> {
 }
 
 /**
- * What the README asks for behind a pooler. A database of another server stays as it is, and one behind a proxy, or for
+ * Options that the README demands behind a pooler. A database of another server stays as it is, and one behind a proxy, or for
  * another role. Writes that go together need prepared statements.
  */
 export async function throughPooler(url: string, engine: EngineOptions = {}): Promise<Pooled> {

@@ -1,4 +1,4 @@
-/** A real PostgreSQL for the tests: one server for the process, and a database for every test file that asks. */
+/** A real PostgreSQL for the tests: one server for the process, and a database for every test file that needs one. */
 import { randomBytes } from 'node:crypto';
 import { Client, type QueryResultRow } from 'pg';
 import { startPostgresServer } from '../../sample/support/postgres-server.js';
@@ -22,7 +22,7 @@ let server: Promise<TestServer> | undefined;
 let connection: Promise<Client> | undefined;
 const databases = new Set<string>();
 
-/** Starts the server, or gives the one that runs; DATABASE_URL is used instead when it is set. */
+/** Starts the server, or returns the one that runs; DATABASE_URL is used instead when it is set. */
 export function startPostgres(): Promise<TestServer> {
   const { DATABASE_URL } = process.env;
   server ??= DATABASE_URL ? Promise.resolve({ url: DATABASE_URL, stop: disconnect }) : startOwnServer();

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'SIGUSR2';
 
-/** What a test may set beside what `spawn` takes. */
+/** Options beside those of `spawn`. */
 export interface ProgramOptions extends Pick<SpawnOptions, 'env' | 'detached' | 'uid' | 'gid'> {
   /** Default: this version of Node. */
   readonly command?: string;
@@ -33,7 +33,7 @@ export class Program implements AsyncDisposable {
     child.once('close', () => process.removeListener('exit', kill));
   }
 
-  /** Whether it has, by itself or by a signal. */
+  /** True where it has ended, by itself or by a signal. */
   get hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
@@ -51,7 +51,7 @@ export class Program implements AsyncDisposable {
     }
   }
 
-  /** Waits until it has ended, and gives its exit code; null when a signal ended it. */
+  /** Waits until it has ended, and returns its exit code; null when a signal ended it. */
   async untilEnded(): Promise<number | null> {
     await this.#closed;
     return this.#child.exitCode;

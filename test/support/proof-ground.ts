@@ -19,11 +19,11 @@ const TABLES: Readonly<Record<string, ProvenTable>> = {
   },
 };
 
-/** What is proven of an application. */
+/** An application, for the proof that it keeps to the scope. */
 export interface Proposition {
   readonly listening: Listening;
   readonly crud: Pick<CrudApplication, 'routes' | 'openapi'>;
-  /** What is there of others, in turn. Default: their rows, and none. */
+  /** Rows of others, in turn. Default: their rows, and none. */
   readonly worlds?: readonly World[] | undefined;
 }
 
@@ -40,7 +40,7 @@ export async function startProofGround() {
   await direct.query(TWIN_COLUMN);
   return {
     site,
-    /** What of all resources of an application tells of others, or reaches them. */
+    /** Answers of all resources of an application that reveal rows of others, and writes that reach them. */
     async findings({ listening, crud, worlds = ['there', 'absent'] }: Proposition): Promise<string[]> {
       const proven = { listening, routes: crud.routes, document: crud.openapi(), tap, direct };
       const findings: string[] = [];

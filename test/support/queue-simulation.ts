@@ -20,24 +20,24 @@ const ACQUIRE_TIMEOUT = 100;
 /** Longer than any timeout. */
 const LONG = 10_000;
 
-/** A waiter, and what the model knows of it. */
+/** A waiter, with its state in the model. */
 interface Guest extends Waiter {
   readonly id: number;
   readonly deadline: number;
-  /** Whether it joined while each had to ask the pool. */
+  /** True where it joined while each had to get a connection of its own from the pool. */
   isAlone: boolean;
   entry: QueueEntry | null;
   state: 'waiting' | 'served' | 'taken' | 'over';
   client: PooledClient | null;
-  /** Those that are executed together with it. */
+  /** Guests that are executed together with it. */
   companions: Guest[];
-  /** Whether it was executed with others, so that its first place in the queue is of no use any more. */
+  /** True where it was executed with others, so that its first place in the queue is of no use any more. */
   isGrouped: boolean;
-  /** Whether it has one statement, which may go behind another one. */
+  /** True where it has one statement, which may go behind another one. */
   readonly follows: boolean;
 }
 
-/** What happens, and to which of those that it can happen to. */
+/** An event, and the choice of its guest or connection. */
 export interface Step {
   readonly kind: Exclude<keyof QueueSimulation, 'run' | 'finish'>;
   readonly choice: number;
@@ -55,20 +55,20 @@ export class QueueSimulation {
   readonly #opening: Deferred<Error | null>[] = [];
   /** Connections in use, by how many use them. */
   readonly #used = new Map<PooledClient, number>();
-  /** Those of which nobody knows what was sent. */
+  /** Connections that may have received half a statement. */
   readonly #spoiled = new Set<PooledClient>();
   readonly #guests: Guest[] = [];
-  /** Who waits, first come, first served. */
+  /** Waiting guests, first come, first served. */
   readonly #line: Guest[] = [];
-  /** Who goes before all of those. */
+  /** Guests that returned; they go before all of those. */
   readonly #returned: Guest[] = [];
-  /** Who uses the pool without the queue. */
+  /** Connections that were taken without the queue. */
   readonly #outsiders: PooledClient[] = [];
-  /** What was found to be wrong. */
+  /** Problems that were found. */
   readonly #problems: unknown[] = [];
   #waitingOutsiders = 0;
   #isLeaving = false;
-  /** Whether the pool refused a connection, so that those who returned wait for one that is in use. */
+  /** True where the pool refused a connection, so that those who returned wait for one that is in use. */
   #isRefused = false;
   #isLocked = false;
   #isDraining = false;
@@ -262,7 +262,7 @@ export class QueueSimulation {
     expect(this.#waitingInPool, 'wait in the pool itself').to.equal(0);
   }
 
-  /** How many wait for the pool to give them a connection of their own. */
+  /** Number of requests for a connection of their own that wait in the pool. */
   get #waitingInPool(): number {
     const alone = this.#guests.filter((each) => each.isAlone && isWaiting(each));
     return this.#waitingOutsiders + alone.length;

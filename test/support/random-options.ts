@@ -1,4 +1,4 @@
-/** What the resources of random models allow: relations to include, to filter by, and to list under a record. */
+/** Options of random models: relations to include, to filter by, and to list under a record. */
 import { COUNT_MODES } from '../../src/declare/count-options.js';
 import {
   type AnyCount,
@@ -11,7 +11,7 @@ import {
 import type { Dice } from './dice.js';
 
 const MAX_PATHS = 6;
-/** Those of filters count, too: where code guards their rows, they are in `include`. */
+/** Relations of filters count, too: where code guards their rows, they are in `include`. */
 const MAX_ALL_PATHS = 10;
 
 /** Some way to count. */

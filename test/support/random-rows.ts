@@ -2,7 +2,7 @@
 import { type AnyJoin, type AnyModel, CODES, KEYS, MAX_ROWS, type Row, TENANT } from './any-model.js';
 import type { Dice } from './dice.js';
 
-/** Gives all models their rows. */
+/** Fills the tables of all models. */
 export function fillWorld(random: Dice, models: readonly AnyModel[]): void {
   for (const model of models) fillRows(random, models, model);
   for (const model of models)

@@ -63,7 +63,7 @@ export async function runCurl(command: string, base: string): Promise<string> {
     ([, quoted, plain]) => quoted ?? plain ?? '',
   );
   if (program !== 'curl') throw new Error(`Only curl can be run here: ${command}`);
-  // Otherwise `fetch` asks for an answer that is no 304.
+  // Otherwise `fetch` adds headers that prevent a 304.
   const headers = new Headers({ 'Cache-Control': 'max-age=0' });
   let [method, url, jar]: (string | undefined)[] = [];
   let body: string | FormData | undefined;
@@ -104,7 +104,7 @@ function headOf({ status, statusText, headers }: Response): string {
   return [`HTTP/1.1 ${status} ${statusText}`, ...lines].join('\n');
 }
 
-/** Whether an answer is the one in the README, where `…` stands for any text. */
+/** True where an answer is the one in the README, in which `…` is any text. */
 export function answersAsWritten(answer: string, written: string): boolean {
   const pattern = written.split('…').map((text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${pattern.join('[^"]*')}$`).test(answer.trimEnd());

@@ -1,7 +1,7 @@
 /** Records queries that pg has to keep, because their connection has one already. Not for child processes: tracers load pg after them. */
 import { Client } from 'pg';
 
-/** What pg has of a connection that gives it one query at a time. */
+/** The part of a client of pg that has one query at a time. */
 interface TurnsClient {
   readonly turns?: object | null;
   readonly pipeline?: boolean;
@@ -10,7 +10,7 @@ interface TurnsClient {
   _pulseQueryQueue?(): void;
 }
 
-/** Gives the stack of each query that pg has to keep for a connection of the library: the next major version will not. */
+/** Records the stack of each query that pg has to keep for a connection of the library: the next major version will not. */
 export function recordBusyClients(record: (stack: string) => void): void {
   const prototype = Client.prototype as TurnsClient;
   const { _pulseQueryQueue: pulse } = prototype;

@@ -19,7 +19,7 @@ export interface ProcessWarning {
 type Chunk = string | Uint8Array;
 
 /**
- * Gives every error answer when it has ended, whoever has asked for it and by whatever means: the server writes all of them.
+ * Records every error answer when it has ended, whatever client sent the request: the server writes all of them.
  * Only a text that is written to the socket itself is not seen.
  */
 export function recordAnswers(record: (answer: ErrorAnswer) => void): void {
@@ -46,7 +46,7 @@ export function recordAnswers(record: (answer: ErrorAnswer) => void): void {
   } as typeof end;
 }
 
-/** Gives every warning. */
+/** Records every warning. */
 export function recordWarnings(record: (warning: ProcessWarning) => void): void {
   process.on('warning', ({ name, message, code }: Error & { code?: string }) =>
     record({ name, message, code }),

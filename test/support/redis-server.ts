@@ -47,7 +47,7 @@ export async function startRedis({ password = '', isCluster = false } = {}): Pro
   };
 }
 
-/** It would take the port and 10000 for its bus, which may be more than there are, and tells nobody where it is. */
+/** By itself it would take the port and 10000 for its bus, which may be above the highest port, and announce no address. */
 async function clusterSettings(): Promise<Record<string, string | number>> {
   return {
     'cluster-enabled': 'yes',

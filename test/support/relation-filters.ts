@@ -11,7 +11,7 @@ export type AnyFilter =
   | {
       readonly kind: 'and' | 'or';
       readonly operands: readonly AnyFilter[];
-      /** Whether it has no parentheses where it means the same without. */
+      /** True where it has no parentheses where it means the same without. */
       readonly isBare: boolean;
     }
   | Comparison
@@ -122,7 +122,7 @@ function severalOf(model: AnyModel, filters: AnyFilters): fc.Arbitrary<AnyFilter
   });
 }
 
-/** A filter as a client writes it. @param around the kind of what it is an operand of */
+/** A filter as a client writes it. @param around the kind of the filter that it is an operand of */
 export function printFilter(node: AnyFilter, around?: 'and' | 'or'): string {
   if (node.kind === 'comparison') return printComparison(node);
   if ('condition' in node) return `${node.relation}=${node.kind}=(${printFilter(node.condition)})`;

@@ -1,4 +1,4 @@
-/** What a list or a read with relations answers, computed in memory from the rows of random models. */
+/** Answers to a list or a read with relations, computed in memory from the rows of random models. */
 import type { CountMode } from '../../src/index.js';
 import {
   type AnyCount,
@@ -13,7 +13,7 @@ import {
 import type { AnyFilter } from './relation-filters.js';
 import { isVisible, meets, relatedRows } from './relation-rows.js';
 
-/** What is asked of the records at one place. */
+/** The query for the records at one place. */
 export interface AnyQuery {
   readonly q?: AnyFilter | undefined;
   readonly sort?: readonly string[] | undefined;
@@ -22,7 +22,7 @@ export interface AnyQuery {
   readonly count?: CountMode | undefined;
 }
 
-/** What is asked of relations, by path. Those that are not there are not included. */
+/** Queries of relations, by path. Relations without one are not included. */
 export type AnyInclude = ReadonlyMap<string, AnyQuery>;
 
 /** The rows of one record, of those of a list. */
@@ -44,7 +44,7 @@ export function listed(model: AnyModel, { q, sort }: AnyQuery, under: Under | nu
   );
 }
 
-/** What an envelope says beside its items and cursors, of the page that begins at a place. */
+/** The envelope of the page that begins at a place, without items and cursors. */
 export function envelope(
   model: AnyModel,
   rows: readonly Row[],
@@ -112,7 +112,7 @@ function manyOf(
   return { items: rows.slice(0, size).map(show), has_next: isCut, ...totals };
 }
 
-/** How the JSON of a column has its text. */
+/** The JSON of a column's text. */
 const WIRE: Readonly<Record<string, (text: string) => unknown>> = {
   INTEGER: Number,
   'DOUBLE PRECISION': Number,

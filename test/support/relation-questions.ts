@@ -4,7 +4,7 @@ import { type AnyCount, type AnyModel, attributesOf, PAGE_MAX, relationOf, targe
 import { filterOver, printFilter } from './relation-filters.js';
 import { type AnyInclude, type AnyQuery, listed, type Under } from './relation-oracle.js';
 
-/** What is asked of a route. */
+/** A request of a route. */
 export interface Question {
   readonly model: AnyModel;
   /** The place of a row that is read; null is a list. */
@@ -61,7 +61,7 @@ function includeOf(model: AnyModel): fc.Arbitrary<AnyInclude> {
   });
 }
 
-/** What a failure shows is the request, and not the whole world. */
+/** Prints a failure as its request, and not as the whole world. */
 function told(question: fc.Arbitrary<Question>): fc.Arbitrary<Question> {
   return question.map((each) => ({ ...each, [fc.toStringMethod]: () => urlOf(each, {}) }));
 }

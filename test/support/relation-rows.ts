@@ -1,4 +1,4 @@
-/** Which rows of random models a request sees, which belong together, and which a filter leaves: computed in memory. */
+/** Visible rows of random models, their relations, and the rows that a filter leaves: computed in memory. */
 import {
   type AnyAttribute,
   type AnyModel,
@@ -13,14 +13,14 @@ import type { AnyFilter } from './relation-filters.js';
 /** True, false, or null for unknown. */
 type Truth = boolean | null;
 
-/** Whether a request sees a row at all. */
+/** True where a request sees a row at all. */
 export function isVisible({ isScoped, isJudged, isUsual }: Partial<AnyModel>, row: Row): boolean {
   if (isUsual && row['kind'] !== 'x') return false;
   if (isJudged && (row['whole'] === null || row['whole'] === '7')) return false;
   return row['deletedAt'] === null && (!isScoped || row['owner'] === TENANT);
 }
 
-/** The rows that belong to a row, and may be seen. @param isRuled whether only the kind `x` may */
+/** The rows that belong to a row, and may be seen. @param isRuled true where only the kind `x` may */
 export function relatedRows(row: Row, relation: AnyRelation, isRuled: boolean): Row[] {
   const { target, association, foreignKey, isByCode, isNarrow, join } = relation;
   const key = isByCode ? 'code' : 'id';
@@ -40,12 +40,12 @@ export function relatedRows(row: Row, relation: AnyRelation, isRuled: boolean): 
   return target.rows.filter((other) => isVisible(target, other) && isOfKind(other) && isRelated(other));
 }
 
-/** Whether a filter of a model leaves a row: what is unknown is not left. */
+/** True where a filter of a model leaves a row: an unknown result does not. */
 export function meets(model: AnyModel, filter: AnyFilter | undefined, row: Row): boolean {
   return filter === undefined || truth({ root: model, model, before: '' }, filter, row) === true;
 }
 
-/** Where a condition stands: behind this path of the model whose filter it is. */
+/** The place of a condition: behind this path of the model whose filter it is. */
 interface Place {
   readonly root: AnyModel;
   readonly model: AnyModel;

@@ -25,7 +25,7 @@ export interface DescribedOperation {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>> };
 }
 
-/** What requests are made of. */
+/** Values that requests are made of. */
 export interface Samples {
   /** A row that the request sees, and one that it does not. */
   readonly own: Readonly<Record<string, unknown>>;
@@ -69,7 +69,7 @@ export function requestsOf(route: DescribedRoute, samples: Samples): WholeReques
   const bodies = bodiesOf(route, samples);
   const [body] = bodies;
   const given = body === undefined ? {} : { body };
-  // What is asked of many records is asked with many of them, unless a filter finds them.
+  // A query about many records is sent with many of them, unless a filter finds them.
   const many = bodies.find((each) => Array.isArray(each));
   const one = bodies.find((each) => !Array.isArray(each));
   const bodyFor = (query: string) => {
@@ -210,7 +210,7 @@ function bodiesOf({ operation, schemas }: DescribedRoute, samples: Samples): unk
   if (!content) return [];
   return (content.schema.oneOf ?? [content.schema]).flatMap((schema) => {
     if (!schema.items) return recordsOf(resolve(schema, schemas), samples);
-    // What is wrong with a record alone is asked of one alone.
+    // A faulty record is also sent alone.
     const [right, ...others] = recordsOf(resolve(schema.items, schemas), samples);
     const foreign = others.filter((_, index) => index % 2 === 1);
     return [[right], ...foreign.map((each) => [each]), ...foreign.slice(0, 3).map((each) => [right, each])];

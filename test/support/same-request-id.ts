@@ -1,4 +1,4 @@
-/** Answers that can be compared: a middleware of the user's gives them all the same id. */
+/** Answers that can be compared: a middleware of the user's sets the same id in all of them. */
 import type { Express } from 'express';
 
 /** To be called before `bootstrap`. */

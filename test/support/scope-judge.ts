@@ -1,27 +1,27 @@
-/** Whether a statement can touch rows outside a scope, judged by its text and its values alone. What is not understood is a finding. */
+/** Judges by the text and the values of a statement if it can touch rows outside a scope. A statement that it does not understand is a finding. */
 import type { SentStatement } from './statement-tap.js';
 
 /** A table whose rows belong to somebody. */
 export interface ScopedTable {
   readonly table: string;
-  /** The column that tells to whom. */
+  /** The column with the owner. */
   readonly column: string;
   /** Whose rows may be touched. */
   readonly allowed: readonly string[];
 }
 
-/** A token, or what stands in parentheses. */
+/** A token, or the content of parentheses. */
 type Node = string | readonly Node[];
 
 const TOKEN =
   /\s+|E'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$\d+|[A-Za-z_]\w*|\d+(?:\.\d+)?|::|<>|[<>!]=|\|\||[^\s\w]/gy;
-/** What stands before the name of a table. */
+/** Words before the name of a table. */
 const BEFORE_TABLE = new Set(['FROM', 'JOIN', 'UPDATE', 'INTO', 'ONLY']);
 const AFTER_CLAUSE = new Set(
   'WHERE LEFT INNER JOIN ORDER GROUP HAVING LIMIT OFFSET FOR RETURNING UNION'.split(' '),
 );
 
-/** What is wrong with a statement; null where nothing is. */
+/** The problem of a statement; null where it has none. */
 export function judge(statement: SentStatement, scoped: ScopedTable): string | null {
   // Without the name there is nothing to judge, and taking a statement apart takes time.
   if (!statement.text.includes(`"${scoped.table}"`)) return null;
@@ -46,7 +46,7 @@ function flatten(node: Node): string {
 }
 
 /**
- * Whether a write of a statement of many rows writes only what the query `.found` has locked, which is judged as any other: by the
+ * True where a write of a statement of many rows writes only the rows that the query `.found` has locked, which is judged as any other: by the
  * key that it has found, or by keys of which each has been found, or nothing is written.
  */
 function isOfFound(
@@ -69,7 +69,7 @@ function isOfFound(
   );
 }
 
-/** Whom the rows of many that are inserted belong to: what stands in the array of that column. Null where that is not known. */
+/** Owners of many rows that are inserted: the elements in the array of that column. Null where they are not known. */
 function ownersOf(
   source: readonly Node[],
   value: readonly Node[],
@@ -134,14 +134,14 @@ function judgeQuery(
 
 const NEVER = ['CASE', 'WHEN', 'FALSE', 'THEN', 'ARRAY'];
 
-/** What gives only its type to a value. */
+/** True in an expression that is never run, and only casts a value to its type. */
 function isNeverRun(nodes: readonly Node[], at: number): boolean {
   return NEVER.every((word, index) => wordAt(nodes, at - NEVER.length + index) === word);
 }
 
 const KEY_CHECK = /^SELECT 1 FROM "\w+" AS ("\w+") WHERE \1 \. "id" = \$\d+( :: int8)?$/;
 
-/** Whether it is asked for a key. An INSERT may do that, as the index of the key does anyway: whoever has it, there is no second row. */
+/** True in a check for a key. An INSERT may contain it, as the index of the key checks it anyway: whoever owns the key, there is no second row. */
 function isKeyCheck(nodes: readonly Node[], at: number): boolean {
   const asked = nodes[at] ?? '';
   const isNegated = wordAt(nodes, at - 2) === 'NOT' && wordAt(nodes, at - 1) === 'EXISTS';
@@ -175,7 +175,7 @@ function judgeTable(
   return holds ? null : 'It has no condition of the scope';
 }
 
-/** What follows a word, up to the next part of the query. */
+/** The tokens behind a word, up to the next part of the query. */
 function clause(nodes: readonly Node[], word: string, from: number): readonly Node[] {
   const start = nodes.findIndex((_, index) => index >= from && wordAt(nodes, index) === word);
   const rest = start < 0 ? [] : nodes.slice(start + 1);
@@ -219,7 +219,7 @@ function setColumns(nodes: readonly Node[]): (Node | undefined)[] {
   return split(end < 0 ? rest : rest.slice(0, end), ',').map((each) => each[0]);
 }
 
-/** What must hold all together; an OR is one condition. */
+/** Conditions that must hold all together; an OR is one condition. */
 function conjuncts(nodes: readonly Node[]): (readonly Node[])[] {
   const [only] = nodes;
   if (nodes.length === 1 && typeof only !== 'string' && only !== undefined) return conjuncts(only);

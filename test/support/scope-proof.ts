@@ -29,7 +29,7 @@ export interface ProvenSite {
   readonly direct: Client;
 }
 
-/** Rows of the one tenant that asks, and of others. */
+/** Rows of the one tenant of the requests, and of others. */
 export interface ProvenTable {
   readonly table: string;
   /** The owners whose rows the request may touch. */
@@ -45,7 +45,7 @@ const FOREIGN = { id: 2, owner: 'B', code: '~bee', points: 6, isOpen: false, fol
 const FRESH = { code: 'fresh', points: 3 };
 const CONVERSATIONS = 6;
 const IDS = ['1', '4', '13', '3', '2', '11', '6', '12', '999', '-1', 'x'];
-/** What only rows of others have. */
+/** Text that only rows of others have. */
 const MARK = /~[\w ]+/;
 
 /** In short, half of the reads, always the same ones: what leaves a scope out of a statement shows in many of them. */
@@ -54,7 +54,7 @@ const isChosen = wholeOr(
   () => true,
 );
 
-/** What tells of others, or reaches them. */
+/** Answers that reveal rows of others, and writes that reach them. */
 export async function findingsOf(
   site: ProvenSite,
   resource: string,
@@ -176,7 +176,7 @@ function forged(cursor: string): string[] {
   );
 }
 
-/** Several at a time, each of which asks one after the other. */
+/** Several clients at a time; each sends one request after the other. */
 function conversations(
   { listening }: ProvenSite,
   routes: readonly DescribedRoute[],

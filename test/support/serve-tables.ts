@@ -6,7 +6,7 @@ import { CapturedLog } from './captured-log.js';
 import { execute, freshDatabase } from './postgres.js';
 import { serveTestApp, type TestApp, type TestAppOptions } from './test-app.js';
 
-/** What a suite may set. */
+/** Options of a suite. */
 export interface TableOptions {
   /** Models of the engine that tests serve by themselves. */
   readonly others?: readonly ModelClass[];

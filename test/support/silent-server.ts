@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 /** A listening server that says nothing. */
 export interface SilentServer extends AsyncDisposable {
   readonly port: number;
-  /** How many connections were accepted so far. */
+  /** Number of connections accepted so far. */
   readonly accepted: () => number;
 }
 

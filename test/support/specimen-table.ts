@@ -25,7 +25,7 @@ export class SpecimenTable {
     this.#sequelize = sequelize;
   }
 
-  /** Text is to be sorted as a language does it, where the server knows one. */
+  /** Sorts text as a language does, where the server has one. */
   async sortTextByLanguage(): Promise<void> {
     const [collation] = await this.#sequelize.query<{ name: string }>(
       `SELECT collname AS name FROM pg_collation

@@ -26,7 +26,7 @@ export class SqlLog {
   }
 }
 
-/** Those that read or count what is behind a relation: keys of their parents are an array with the type of its column. */
+/** Statements that read or count the rows of a relation: keys of their parents are an array with the type of its column. */
 export function relatedStatements(statements: readonly string[]): readonly string[] {
   return statements.filter((each) => each.includes('CASE WHEN false THEN ARRAY('));
 }

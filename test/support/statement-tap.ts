@@ -8,7 +8,7 @@ export interface SentStatement {
   readonly values: readonly (string | null)[];
 }
 
-/** Stands between an engine and its server, remembers what the engine sends, and counts the rows that it is given. */
+/** A proxy between an engine and its server: it remembers the statements of the engine, and counts the rows that the server sends. */
 export class StatementTap implements AsyncDisposable {
   readonly #proxy: TcpProxy;
   readonly #sent: SentStatement[] = [];
@@ -34,12 +34,12 @@ export class StatementTap implements AsyncDisposable {
     return this.#proxy.href;
   }
 
-  /** What was sent since the last call. */
+  /** Statements since the last call. */
   take(): SentStatement[] {
     return this.#sent.splice(0);
   }
 
-  /** How many rows the server has sent since the last call. */
+  /** Number of rows that the server has sent since the last call. */
   takeRows(): number {
     const rows = this.#rows;
     this.#rows = 0;

@@ -13,7 +13,7 @@ interface Link {
   isDead: boolean;
   /** Its next answer is swallowed, and then it is cut. */
   isDoomed: boolean;
-  /** What is delayed, in the order it came. */
+  /** Delayed packets, in the order of their arrival. */
   readonly toServer: Delayed;
   readonly toClient: Delayed;
 }
@@ -26,14 +26,14 @@ export interface Watch {
   received(chunk: Buffer): void;
 }
 
-/** How a connection is cut: in order, or with a reset. */
+/** The end of a connection: in order, or with a reset. */
 export type Cut = 'end' | 'reset';
 
 /** Listens on a port of its own until it is disposed. */
 export class TcpProxy implements AsyncDisposable {
-  /** How many bytes the server has sent so far. */
+  /** Number of bytes that the server has sent so far. */
   bytesReceived = 0;
-  /** How many connections came so far. */
+  /** Number of connections so far. */
   connections = 0;
   /** Watches the connections that come from now on. */
   watch: (() => Watch) | null = null;
@@ -70,7 +70,7 @@ export class TcpProxy implements AsyncDisposable {
     return Object.assign(new URL(direct), { hostname: '127.0.0.1', port: this.#port }).href;
   }
 
-  /** How many connections are open now. */
+  /** Number of open connections. */
   get openConnections(): number {
     return this.#links.size;
   }

@@ -24,7 +24,7 @@ const STRICT = `
 
 /** A database of a test. */
 export class TenantDatabase implements AsyncDisposable {
-  /** What no request can do. */
+  /** With the rights that no request has. */
   readonly control: Client;
   readonly role = `tenant_${randomBytes(6).toString('hex')}`;
   readonly #url: string;

@@ -35,7 +35,7 @@ export class NoteTag extends NumberedRow {
   @Column(DataType.INTEGER) declare tagId: number;
 }
 
-/** What both models of the table have. Timestamps would make each answer another one. */
+/** Attributes of both models of the table. Timestamps would make each answer another one. */
 abstract class Notes extends NumberedRow {
   /** May be nobody's, so that the table itself does not refuse a row that nothing was said of. */
   @Column({ type: DataType.TEXT, unique: 'owner_code' }) declare owner: string | null;
@@ -92,7 +92,7 @@ const LISTS = {
 @Crud({ ...LISTS, scope: { owner: tenant }, subresources: { siblings: { where: 'all' } } })
 @Table(TABLE)
 export class Note extends Notes {
-  /** Those in the same folder. */
+  /** The notes in the same folder. */
   @HasMany(() => Note, {
     as: 'siblings',
     foreignKey: 'folderId',
@@ -149,10 +149,10 @@ export class Card extends KeyedRow {
   @ForeignKey(() => Folder) @Column(DataType.INTEGER) declare folderId: number | null;
 }
 
-/** Those that are served. */
+/** Models with a resource. */
 export const SERVED = [Note, Leaf] as readonly ModelClass[];
 
-/** Those that are there without being served. */
+/** Models without a resource. */
 export const UNSERVED = [Card, Twin, Folder, Tag, NoteTag] as readonly ModelClass[];
 
 /** Tables whose rows belong to a tenant, beside that of a resource. */
@@ -161,7 +161,7 @@ export const OWNED_TABLES = ['folders', 'tags', 'note_tags'] as const;
 /** A row as SQL has it: id, owner, code, points, isOpen, folderId, whether it is deleted. */
 type Row = readonly [number, string | null, string, number | null, boolean, number | null, boolean];
 
-/** What A sees on one route at least. */
+/** Rows that A sees on one route at least. */
 const OWN: readonly Row[] = [
   [1, 'A', 'ant', 5, false, 1, false],
   [4, 'A', 'asp', 5, true, 1, false],
@@ -175,7 +175,7 @@ const OWN: readonly Row[] = [
   [9, 'C', 'cow', 6, true, 3, false],
 ];
 
-/** What A sees nowhere; most of it can be told by its `~`. */
+/** Rows that A sees nowhere; most of them have a `~`. */
 const OTHERS: readonly Row[] = [
   [2, 'B', '~bee', 5, true, 2, false],
   [5, 'B', '~bug', 5, false, 2, false],
@@ -210,7 +210,7 @@ const OTHERS_LINKS = {
   changed: ["('B', 4, 9)", "('B', 1, 2)", "('C', 7, 3)"],
 } as const;
 
-/** What may be in the table beside A's rows. */
+/** Rows in the table beside A's. */
 export const WORLDS = { there: OTHERS, absent: [], changed: CHANGED } as const satisfies Record<
   string,
   readonly Row[]

@@ -20,7 +20,7 @@ import {
 } from '../../src/index.js';
 import { NumberedRow } from '../models/rows.js';
 
-/** What a rule may do instead of naming a tenant, and what the answer is then. */
+/** Results of a rule that name no tenant, and the status of the answer then. */
 export const FAILURES: Readonly<Record<string, readonly [rule: () => unknown, status: number]>> = {
   'gives undefined': [() => undefined, 403],
   'gives null': [() => null, 403],

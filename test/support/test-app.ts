@@ -23,14 +23,14 @@ export interface TestApp extends AsyncDisposable {
   readonly agent: ReturnType<typeof supertest>;
 }
 
-/** What a test may set. */
+/** Options of a test. */
 export interface TestAppOptions {
   readonly models: readonly ModelClass[];
   readonly bootstrap?: BootstrapOptions;
   readonly engine?: EngineOptions;
   /** Default: a fresh one, on the server of the tests. */
   readonly database?: Partial<TestDatabase> & Pick<TestDatabase, 'url'>;
-  /** How many connections of a pool the tests need at the same time. Default: 1. */
+  /** Number of connections of a pool that the tests need at the same time. Default: 1. */
   readonly minPool?: number;
   /** Runs before `bootstrap`. */
   prepare?(app: Express): void;

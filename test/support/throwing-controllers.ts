@@ -20,7 +20,7 @@ import {
 } from '../../src/index.js';
 import { NumberedRow } from '../models/rows.js';
 
-/** What is thrown next. */
+/** The next value that a method throws. */
 export const thrown: { value: unknown } = { value: null };
 
 @Crud()

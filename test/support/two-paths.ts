@@ -19,13 +19,13 @@ export interface WholeAnswer {
   readonly body: string;
 }
 
-/** One for reads, and one for writes that gives them no transaction. */
+/** A hook of reads, and one of writes that needs no transaction for them. */
 const IDLE_HOOKS = ['afterFind', 'beforeBulkCreate'] as const;
 
-/** What tells two answers about the same state apart, where code of the user's sees them: no two have the same tag. */
+/** The part of a tag in which two answers about the same state differ, where code of the user's sees them: no two have the same tag. */
 const COUNTED = onPath({ fast: /$^/, values: /(?<=^ETag: "\w+)\.[^"]+/ });
 
-/** What is sent. */
+/** A request. */
 export interface WholeRequest {
   readonly method?: string;
   readonly path: string;
@@ -59,7 +59,7 @@ export class TwoPaths implements AsyncDisposable {
     return new TwoPaths(site, await listen(site.app), await listen(general.app));
   }
 
-  /** Expects equal answers of both, and of Sequelize, and gives that answer. Whatever changes rows must be undone in between: see `undo`. */
+  /** Expects equal answers of both, and of Sequelize, and returns that answer. Whatever changes rows must be undone in between: see `undo`. */
   async same(wanted: WholeRequest, undo: () => Promise<unknown> = async () => {}): Promise<WholeAnswer> {
     const fast = await ask(this.fast, wanted);
     await undo();

@@ -1,4 +1,4 @@
-/** What code of a user's may try where nothing may be written. */
+/** Attempts of a user's code to write where nothing may be written. */
 import { QueryTypes, type Sequelize } from 'sequelize';
 import { type ModelClass, unitOfWork } from '../../src/index.js';
 

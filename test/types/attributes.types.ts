@@ -5,7 +5,7 @@ import type { Attribute, CreateValues, UpdateValues } from '../../src/index.js';
 import type { Equal, Expect } from './expect-type.js';
 import type { City, CityAttributes, InferredCity, SelfCity, TypedCity } from './models.js';
 
-/** What sequelize-typescript declares on every model. */
+/** Attributes that sequelize-typescript declares on every model. */
 type Inherited = 'id' | 'createdAt' | 'updatedAt' | 'deletedAt' | 'version';
 
 /** Names are those of columns: no methods, no relations, nothing of Sequelize. */

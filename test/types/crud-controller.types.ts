@@ -100,7 +100,7 @@ export class PlainController extends crudController<City, object>(City) {
   }
 }
 
-/** What is wrong is not accepted. */
+/** Wrong overrides do not compile. */
 export class WrongController extends crudController(City) {
   // @ts-expect-error: not a record of City
   override async read(_id: Id, _query: ReadQuery, _context: CrudContext<City>) {

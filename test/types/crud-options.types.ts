@@ -1,4 +1,4 @@
-/** What `@Crud` accepts. */
+/** Options that `@Crud` accepts. */
 import { Model, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -96,9 +96,9 @@ export const rejected: CrudOptions<City>[] = [
   { filterAllow: { name: ['code'] } },
   // @ts-expect-error: no such operator
   { filterAllow: { 'country.code': ['='] } },
-  // @ts-expect-error: only the option knows what is inside of JSON
+  // @ts-expect-error: only the option declares names inside of JSON
   { filterAllow: ['names.fr'] },
-  // @ts-expect-error: only the option knows what is inside of JSON
+  // @ts-expect-error: only the option declares names inside of JSON
   { filterAllow: { 'names.fr': true } },
   // @ts-expect-error: JSON has no such type
   { filterAllow: { 'names.fr': 'integer' } },

@@ -3,7 +3,7 @@ import type { CreationOptional, InferAttributes, InferCreationAttributes, NonAtt
 import { BelongsTo, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Ref } from '../../src/index.js';
 
-/** What the other models refer to. */
+/** A model that the others refer to. */
 @Table
 export class Country extends Model {
   @PrimaryKey @Column(DataType.STRING(3)) declare code: string;

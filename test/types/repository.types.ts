@@ -37,7 +37,7 @@ export type Checks = [
   Expect<Equal<ReturnType<CityRepository['get']>, Promise<City>>>,
 ];
 
-/** What a session binds stays of its class. */
+/** A repository that a session binds keeps its class. */
 export function bound(uow: UnitOfWork, session: ReadSession, any: City['constructor']) {
   const results = {
     bySubclass: uow.repository(CityRepository),

@@ -1,4 +1,4 @@
-/** What a client that is generated from our document may say, and what does not compile. */
+/** Calls of a client that is generated from our document, and calls that do not compile. */
 import createClient from 'openapi-fetch';
 import type { paths } from '../../sample/typed-client/atlas-api.js';
 import type { Equal, Expect } from './expect-type.js';
@@ -32,7 +32,7 @@ export type Checks = [
   >,
 ];
 
-/** What does not compile. */
+/** Calls that do not compile. */
 export async function refused(): Promise<void> {
   // @ts-expect-error There is no such path.
   await atlas.GET('/city');

@@ -1,4 +1,4 @@
-/** The client that openapi-zod-client makes for Zodios, which checks each answer. It knows no errors but those of `application/json`. */
+/** The client that openapi-zod-client makes for Zodios, which checks each answer. It accepts no errors but those of `application/json`. */
 import { isAxiosError } from 'axios';
 import { createApiClient } from './client.js';
 import { ATLAS_URL, expect, LARGE, NEW, PARIS, WRONG } from './expected.js';

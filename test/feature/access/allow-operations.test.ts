@@ -1,4 +1,4 @@
-/** Who may use an operation: `can` of `@Crud`, and `deny` of `bootstrap`. */
+/** Rules of operations: `can` of `@Crud`, and `deny` of `bootstrap`. */
 // @runs fast
 import { expect } from 'chai';
 import { IsString } from 'class-validator';
@@ -33,7 +33,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 const PATH = onPath<{ readonly fastPath?: boolean }>({ fast: {}, general: { fastPath: false } });
 
-/** What a rule may do, by the header that asks for it. */
+/** Results of a rule, by the header that selects it. */
 const RULES: Readonly<Record<string, () => unknown>> = {
   yes: () => true,
   'yes later': async () => true,

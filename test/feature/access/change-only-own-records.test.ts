@@ -69,7 +69,7 @@ const found = (id: number) => `/papers?q=id==${id}`;
 const many = () => '/papers';
 const deleted = (id: number) => (id === MISSING ? one(id) : one(id + 3));
 
-/** What is sent, to which path, and what it gets. */
+/** A request, and the status of its answer in each case. */
 type Form = readonly [
   method: string,
   path: (id: number) => string,
@@ -88,7 +88,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   DELETE: ['DELETE', one, GONE],
   'DELETE with If-Match': ['DELETE', one, GONE, undefined, NOW],
   'DELETE with an old If-Match': ['DELETE', one, [412, 403, 404, 404], undefined, OLD],
-  // Whether a key is taken is told by any create with it.
+  // Any create with a key shows that the key is taken, so 409 reveals nothing new.
   PUT: ['PUT', one, [200, 403, 409, 201], replaced],
   'PUT with If-Match': ['PUT', one, [200, 403, 412, 412], replaced, { 'If-Match': '*' }],
   'PUT with If-None-Match': ['PUT', one, [412, 403, 409, 201], replaced, { 'If-None-Match': '*' }],

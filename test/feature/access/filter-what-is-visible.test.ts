@@ -1,4 +1,4 @@
-/** Values in a `filter` are values, whatever characters they have; what is missing refuses, and what is wrong tells nothing. */
+/** Values in a `filter` are values, whatever characters they have. A missing value refuses the request, and a wrong one reveals nothing. */
 // @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
@@ -8,7 +8,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
-/** What the rule gives, which a request names by its number. */
+/** The rule of the model; a test replaces it. */
 let rule: () => unknown = () => EVERYTHING;
 
 @Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title'], pageSize: { max: 200 } as never })

@@ -1,4 +1,4 @@
-/** What a model hides from its own records, by its default scope or its `toJSON`, is in no answer, whatever makes it. */
+/** Attributes that a model hides by its default scope or its `toJSON`: no answer has them, whichever code writes it. */
 // @runs fast
 import { expect } from 'chai';
 import { Exclude, Expose } from 'class-transformer';
@@ -167,7 +167,7 @@ const GUESSABLE: readonly (readonly [model: ModelClass, prefix: string])[] = [
   [GettingOther, '/getting-others'],
 ];
 
-except(OF_MANY).describe('what a model hides from its records', () => {
+except(OF_MANY).describe('an attribute that a model hides from its records', () => {
   const paths = forSuite(() => {
     const served = [...[...MODELS, ...GUESSABLE].map(([model]) => model), Kept];
     return TwoPaths.start({

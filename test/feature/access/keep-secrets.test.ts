@@ -18,7 +18,7 @@ const SECRET = 'hunter2-5f4dcc3b';
 /** As a number, because not every secret is a text. */
 const NUMBER = 4_111_111_111_111_111;
 
-/** What no client needs to see: statements, names and words of the database, frames and files of the server. */
+/** Internals that no client needs: statements, names and words of the database, frames and files of the server. */
 const INTERNAL =
   /\b(?:SELECT|INSERT|UPDATE "|DELETE FROM|RETURNING|relation|violates|constraint|sequelize|postgres|pg_|syntax|bind)\b|\$1|vaults|node_modules|\.js:|\bat \S+ \(|"sql"|"parameters"|"stack"/i;
 
@@ -282,7 +282,7 @@ describe('keeping secrets', () => {
       expectSilence(await agent.post('/failing/raw').send({ token: SECRET }), 500);
       statements.length = 0;
       const inlined = await agent.post('/failing/inlined').send({ token: SECRET });
-      // Sequelize's own log has what is written into a statement; whoever asks for that log gets it.
+      // Sequelize's own log has the values that a statement contains; a user turns that log on.
       statements.length = 0;
       expectSilence(inlined, 500);
     });

@@ -25,14 +25,14 @@ const KINDS = {
 } as const;
 type Kind = keyof typeof KINDS;
 
-/** What a model is like. */
+/** Properties of a random model. */
 interface Shape {
   readonly kinds: readonly Kind[];
   readonly pagination: 'offset' | 'cursor';
   readonly isOverridden: boolean;
-  /** Whether no answer has the primary key. */
+  /** True where no answer has the primary key. */
   readonly hidesKey: boolean;
-  /** Whether rules give promises. */
+  /** True where rules return promises. */
   readonly isLater: boolean;
 }
 
@@ -95,7 +95,7 @@ function makeModel(shape: Shape, index: number): ModelClass {
   return model;
 }
 
-/** What a request asks for, and what it may read. */
+/** A request, and the attributes that it may read. */
 interface Asked {
   readonly index: number;
   readonly route: 'list' | 'read' | 'create' | 'update';
@@ -147,7 +147,7 @@ describe(`models with any rules of reading (seed ${SEED})`, () => {
     return Object.fromEntries(attributeNames(shape).map((name, at) => [name, value(name, at)]));
   }
 
-  /** Asks on all paths, each with the same rows. */
+  /** Sends a request on all paths, each with the same rows. */
   async function ask(index: number, wanted: WholeRequest, may: string): Promise<WholeAnswer> {
     const undo = async () => {
       if (wanted.method !== 'POST') return;

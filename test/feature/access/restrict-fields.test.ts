@@ -1,4 +1,4 @@
-/** Who reads and writes an attribute: `fields` of `@Crud`, on every route and path. */
+/** Rules of attributes, for reads and writes: `fields` of `@Crud`, on every route and path. */
 // @runs fast
 import { expect } from 'chai';
 import { Allow } from 'class-validator';
@@ -308,10 +308,10 @@ for (const [name, bootstrap] of Object.entries(VARIANTS)) {
         const badges = (people: object) => [{ badge: 'b1', people: [people] }];
         expect((await send('/other/badges', '')).json).to.deep.equal(badges(SHOWN));
         expect((await send('/other/badges', 'hr')).json).to.deep.equal(badges(WHOLE));
-        // What answers without waiting does not know yet what a rule says later.
+        // `response.json` does not wait for a rule that returns a promise.
         expect((await send('/other/by-hand', 'hr')).json.first).to.include({ id: 1, note: 'n1' });
         expect((await send('/other/by-hand', '')).json.first).to.deep.equal(SHOWN);
-        // No repository has asked before.
+        // No repository has evaluated the rule before.
         expect((await send('/other/of-model', 'hr')).json.first).to.deep.equal(SHOWN);
         expect((await send('/other/of-model', '')).json.first).to.deep.equal(SHOWN);
       });

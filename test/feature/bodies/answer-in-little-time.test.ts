@@ -87,7 +87,7 @@ const chainOf = (length: number): object => (length === 0 ? {} : { next: chainOf
 const ITEMS = repeated(90, keysOf(100));
 const deep = JSON.parse(`${'[{"a":'.repeat(15)}${JSON.stringify(keysOf(7_000))}${'}]'.repeat(15)}`);
 
-/** What is sent, and the status of the answer. */
+/** Bodies, and the status of the answer to each. */
 const BODIES: readonly (readonly [label: string, body: unknown, status: number, path?: string])[] = [
   ['unknown properties', keysOf(9_000), 422],
   ['properties of JSON', { title: ' a', meta: keysOf(9_000) }, 201],

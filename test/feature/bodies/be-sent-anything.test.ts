@@ -273,7 +273,7 @@ function asStored(type: ColumnType, value: unknown): unknown {
     case 'array':
       return (value as unknown[]).map((each) => asStored(type.element, each));
     case 'float':
-      // PostgreSQL gives the shortest text of a number, and JSON has no -0.
+      // PostgreSQL returns the shortest text of a number, and JSON has no -0.
       return (type.maximum < 1e39 ? Math.fround(value as number) : (value as number)) + 0;
     case 'integer':
       return (value as number) + 0;

@@ -93,7 +93,7 @@ class Invitation extends createSchema(Customer) {
   @IsNotEmpty() declare invitedBy: string;
 }
 
-/** What it makes is no value of the column: Sequelize writes an expression. */
+/** Its transformation makes an expression of SQL, and no value of the column. */
 class Located {
   @IsEmail() declare email: string;
 

@@ -26,7 +26,7 @@ class Deposit extends NumberedManyTypes {
 const MILLION = 1_000_000;
 const long = (text: string, times = MILLION): string => text.repeat(times);
 
-/** What is sent, as JSON text where JavaScript has no such value. */
+/** Refused values, as JSON text where JavaScript has no such value. */
 const REFUSED: readonly (readonly [attribute: keyof Deposit, sent: string])[] = [
   ['whole', long('9')],
   ['whole', `"${long('9')}"`],

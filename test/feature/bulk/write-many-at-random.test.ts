@@ -18,7 +18,7 @@ const OPTIONS = {
   scope: { tenant },
 } as const;
 
-/** What both tables have. */
+/** Columns of both tables. */
 abstract class Goods extends NumberedRow {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare tenant: number;
   @Column({ type: DataType.STRING(3), allowNull: false }) declare title: string;

@@ -619,7 +619,7 @@ except(OF_MANY).describe('many records in one request', () => {
       expect((await remove('?q=title==z')).body).to.deep.equal({ affected: 2 });
       const changes = ['v', 'no'].map((title, index) => ({ id: index + 1, title }));
       expect((await patch('', changes)).status).to.equal(500);
-      // What is no fault of a record undoes those that stand for themselves, too.
+      // An error that no record has caused undoes all records, also those that are written one by one.
       expect((await post('?atomic=false', [{ title: 'w' }, { title: 'no' }])).status).to.equal(500);
       expect(seen).to.deep.equal(['x', 'y', 'z', 'z', '-5', '-6', 'v', 'no', 'w', 'no']);
       expect(await rows()).to.deep.equal(BEFORE);

@@ -154,7 +154,7 @@ describe('a connection string of libpq', () => {
     });
 
     it('[F12 P12] follows the primary', async () => {
-      // What the two addresses lead to is exchanged, as when a standby is promoted and the primary follows it.
+      // The two addresses exchange their servers, as when a standby is promoted.
       const [first, second] = [primary.proxy, standby.proxy];
       const ports = [await serverPort(), await serverPort(standby)] as const;
       await using site = await startTestApp({

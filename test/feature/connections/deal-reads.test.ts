@@ -1,4 +1,4 @@
-/** Reads over two replicas, each of which a role of its own stands for: a row says which of them was asked. */
+/** Reads over two replicas. Each is a role of its own, and a row has the name of the role that read it. */
 // @runs once
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -87,7 +87,7 @@ for (const fastPath of [true, false]) {
       return status === 200 ? body.items[0].server : `status ${status}`;
     };
 
-    /** Which part of the reads the first server had; all of them are answered. */
+    /** Share of the reads that the first server had; all of them have an answer. */
     async function shareOf(
       ask: (id: number) => Promise<string>,
       clients = CLIENTS,

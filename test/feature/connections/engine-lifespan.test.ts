@@ -47,7 +47,7 @@ const SETTINGS = [
   'work_mem',
 ] as const;
 
-/** Milliseconds; only what the server knows of. */
+/** Milliseconds; only settings that the server has, too. */
 const SAFE = {
   lock_timeout: '2s',
   statement_timeout: '5s',
@@ -172,7 +172,7 @@ describe('connecting an engine', () => {
     expect(row).to.deep.equal({ comment: 'made here' });
   });
 
-  /** What the server says is in `fault/start`. */
+  /** Errors of the server are in `fault/start`. */
   describe('that cannot be', () => {
     const failureOf = async (dsn: string, options: EngineOptions = {}): Promise<string> => {
       const failure = await caughtError(engineLifespan(dsn, { models: [Lamp], ...options }));
@@ -514,7 +514,7 @@ class Shade extends Model {
   declare id: number;
 }
 
-/** What Sequelize was made with; not in its types. */
+/** Options that Sequelize was made with; its types leave them out. */
 function optionsOf({ sequelize }: Engine) {
   const { options } = sequelize as unknown as {
     options: { pool: object; dialectOptions: object };
@@ -539,7 +539,7 @@ async function untilAlone(url: string): Promise<void> {
   await sequelize.close();
 }
 
-/** Does something on a connection of pg, as Sequelize gives it. */
+/** Runs work on a connection of pg, as Sequelize hands it out. */
 async function withConnection<R>({ sequelize }: Engine, work: (client: Client) => Promise<R>): Promise<R> {
   const { connectionManager } = sequelize;
   const client = (await connectionManager.getConnection({ type: 'write' } as never)) as Client;

@@ -29,7 +29,7 @@ describe('prepared statements', () => {
   let site: TestApp;
   let control: Client;
 
-  /** What a statement gives on every connection of the engine; they must be at rest. */
+  /** Rows of a statement on every connection of the engine; the connections must be at rest. */
   async function onEachConnection<R>(text: string): Promise<R[]> {
     const { connectionManager } = site.engine.sequelize as unknown as { connectionManager: Pools };
     const found: R[] = [];
@@ -64,7 +64,7 @@ describe('prepared statements', () => {
     }
   }
 
-  /** How many statements each connection keeps. */
+  /** Number of statements that each connection keeps. */
   async function keptStatements(): Promise<number[]> {
     const text = "SELECT count(*)::int AS count FROM pg_prepared_statements WHERE name <> ''";
     return (await onEachConnection<{ count: number }>(text)).map(({ count }) => count);

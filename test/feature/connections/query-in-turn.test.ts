@@ -72,14 +72,14 @@ class PotController extends crudController(Pot) {
   }
 }
 
-/** Until the test gives it back. */
+/** Held until the test releases it. */
 const LOCK = 46;
 
 function waitForLock(transaction: Transaction): Promise<unknown> {
   return Pot.sequelize?.query(`SELECT pg_advisory_lock(${LOCK})`, { transaction }) ?? Promise.reject(FAILED);
 }
 
-/** What pg has of its queue. */
+/** The queue of pg's client. */
 interface Pulsing {
   readonly pipeline?: boolean;
   readonly _queryQueue: readonly object[];
@@ -90,7 +90,7 @@ interface Pulsing {
 describe('a connection', () => {
   const prototype = Client.prototype as unknown as Pulsing;
   const { _pulseQueryQueue: pulse } = prototype;
-  /** How often pg had to keep a query. */
+  /** Number of times that pg had a query in its queue. */
   let kept = 0;
   after(async () => {
     prototype._pulseQueryQueue = pulse;

@@ -97,7 +97,7 @@ describe('with a replica', () => {
     while (!(await hasAll().catch(() => false)));
   }
 
-  /** Runs work while the replica stands still, so that it is behind whatever is written meanwhile. */
+  /** Runs work while the replica is paused, so that it lacks all writes of that time. */
   async function whileReplicaWaits(work: () => Promise<void>): Promise<void> {
     const ask = (name: string) =>
       site.engine.sequelize.query(`SELECT pg_wal_replay_${name}()`, { type: QueryTypes.SELECT });

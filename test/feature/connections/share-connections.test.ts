@@ -30,7 +30,7 @@ class Book extends KeyedRow {
 @Table({ tableName: 'pens', timestamps: false })
 class Pen extends KeyedRow {}
 
-/** Views of SQL that looks at its own rows. */
+/** Views of SQL that reads its own rows. */
 @Crud<View>({ prefix: '/views', filterAllow: ['id', 'title'] })
 @Table({ tableName: 'views', timestamps: false })
 class View extends KeyedRow {
@@ -50,7 +50,7 @@ const VIEW = `
   DROP TABLE views;
   CREATE VIEW views AS SELECT id, look(id) AS title FROM generate_series(0, 1000) AS t (id)`;
 
-/** For reads that wait until a test has what it looks for: it may take longer than the two seconds of a lock. */
+/** For reads that wait until a test has found them: it may take longer than the two seconds of a lock. */
 const UNHURRIED = { lock_timeout: 20_000, statement_timeout: 25_000, query_timeout: 30_000 };
 const ACQUIRE = 20_000;
 /** The connections of the engine. */
@@ -76,7 +76,7 @@ describe('sharing connections', () => {
     });
   }
 
-  /** Tells whether one of these is answered by now. */
+  /** Returns a function that is true once one of these has its answer. */
   function watch(answers: readonly Promise<Response>[]): () => boolean {
     let isAnswered = false;
     for (const answer of answers)
@@ -104,7 +104,7 @@ describe('sharing connections', () => {
   }
 
   afterEach(async () => {
-    // What was asked again elsewhere is answered on the shared connection, too, to nobody.
+    // A read that was repeated on another connection also ends on the shared one, where nothing waits for it.
     await untilConnectionsRest();
     await control.end();
     await site[Symbol.asyncDispose]();
@@ -114,7 +114,7 @@ describe('sharing connections', () => {
 
   const countOf = async (text: string): Promise<number> => (await control.query(text)).rows.length;
 
-  /** How many reads of the view wait for the lock. */
+  /** Number of reads of the view that wait for the lock. */
   const waiting = () => countOf("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted");
 
   async function locks(state: 'granted' | 'NOT granted'): Promise<{ pid: number; name: string }[]> {

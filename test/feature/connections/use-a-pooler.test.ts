@@ -175,7 +175,7 @@ describe('over a pooler', () => {
     });
   });
 
-  /** What is wrong with an answer, if anything is. */
+  /** The status and body of a wrong answer; `as expected` for a right one. */
   const told =
     (expected: number, isRight: (body: Response['body']) => boolean) =>
     ({ status, body }: Response) =>

@@ -17,7 +17,7 @@ import { connectTo, freshDatabase, type TestDatabase } from '../../support/postg
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
-/** What both have. */
+/** Columns of both models. */
 abstract class Writing extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
@@ -94,11 +94,11 @@ for (const isTogether of [false, true]) {
     }
 
     const countOf = async (text: string): Promise<number> => (await control.query(text)).rows.length;
-    /** How many connections wrote the notes. */
+    /** Number of connections that wrote the notes. */
     const writers = () => countOf('SELECT DISTINCT writer FROM notes');
     const notes = () => countOf('SELECT 1 FROM notes');
 
-    /** Runs an action while clients send one request after the other; gives the answers that they had. */
+    /** Runs an action while clients send one request after the other; returns their answers. */
     async function whileBusy(action: () => Promise<unknown>): Promise<Response[]> {
       const answers: Response[] = [];
       let isOver = false;
@@ -117,7 +117,7 @@ for (const isTogether of [false, true]) {
     const writeLetter = async (): Promise<Response> =>
       site.agent.post('/letters').send({ text: ' a letter ' });
 
-    /** Has so many requests wait for one that waits for a lock, which `unlock` gives back. */
+    /** Has so many requests wait for one that waits for a lock, which `unlock` releases. */
     async function writeBehindALock(
       count: number,
     ): Promise<{ answers: Promise<Response>[]; unlock: () => Promise<unknown> }> {
@@ -210,7 +210,7 @@ for (const isTogether of [false, true]) {
           await write('the first one opens the connection');
           logged.length = 0;
           const { query } = Client.prototype;
-          // What tracers do.
+          // Wraps the method, as tracers do.
           Client.prototype.query = function traced(this: Client, ...args: unknown[]) {
             sent.push(TENANT.getStore());
             return Reflect.apply(query, this, args);

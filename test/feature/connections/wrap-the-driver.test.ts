@@ -27,7 +27,7 @@ interface Query extends EventEmitter {
   callback?(error: Error | null): void;
 }
 
-/** What the wrapper does with a query of ours; `false` keeps it from pg. */
+/** The wrapper's own work for a query of ours; `false` keeps the query from pg. */
 type Look = (query: Query) => unknown;
 
 const own = Client.prototype.query as (...args: readonly unknown[]) => unknown;

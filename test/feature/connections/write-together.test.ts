@@ -54,10 +54,10 @@ const RULES = `
   CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN RETURN NEW; END $f$;
   CREATE TRIGGER keep BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION keep()`;
 
-/** What is refused at the commit. */
+/** A constraint that PostgreSQL checks at the commit. */
 const PLACED = 'ALTER TABLE coins ADD CONSTRAINT placed UNIQUE (place) DEFERRABLE INITIALLY DEFERRED';
 
-/** What a request is about. */
+/** Name of the request that is under way. */
 const NAME = new AsyncLocalStorage<string>();
 
 /** Name of the writes that take the connections. */
@@ -85,7 +85,7 @@ describe('writing together', () => {
     site.agent.patch(`${path}/${id}`).send(body);
 
   /**
-   * Sends requests while all connections for writes are in use, so that those wait in line when one is free; and gives the
+   * Sends requests while all connections for writes are in use, so that they wait in line when one is free. Returns their
    * answers. The connections are taken when all requests have come: PostgreSQL ends a statement that waits for long.
    */
   async function together(
@@ -114,7 +114,7 @@ describe('writing together', () => {
     return Promise.all(answers);
   }
 
-  /** How many wait for locks of these types. */
+  /** Number of requests that wait for locks of these types. */
   async function waiting(...types: readonly string[]): Promise<number> {
     const text = 'SELECT 1 FROM pg_locks WHERE locktype = ANY ($1) AND NOT granted';
     return (await control.query(text, [types])).rows.length;
@@ -126,7 +126,7 @@ describe('writing together', () => {
     site = await startTestApp({
       models: [Coin, Stamp, Note],
       database,
-      // What a test holds back may wait longer than the two seconds of a lock, until all else has come.
+      // The test holds a lock until all requests have come, which may take longer than its usual two seconds.
       engine: {
         groupCommit: true,
         dialectOptions: { lock_timeout: 4_500 },
@@ -150,7 +150,7 @@ describe('writing together', () => {
     await control.query(
       "INSERT INTO coins (name, worth) SELECT 'coin ' || n, 0 FROM generate_series(1, 40) AS t (n)",
     );
-    // What is asked once of a table is known from here on.
+    // The library examines a table once, before its first write.
     expect((await create({ name: 'first' })).status).to.equal(201);
     expect((await create({ name: 'first' }, '/notes')).status).to.equal(201);
     await control.query("DELETE FROM coins WHERE name = 'first'; DELETE FROM notes");
@@ -198,7 +198,7 @@ describe('writing together', () => {
 
   it('is asked for: without it each has a transaction of its own', async () => {
     await start({ groupCommit: false });
-    // What is asked once of a table before it is changed.
+    // The library examines a table once, before its first change.
     await change(1, { worth: 1 });
     for (const { status } of await together((number) => create({ name: newOne(number) })))
       expect(status).to.equal(201);
@@ -297,7 +297,7 @@ describe('writing together', () => {
 
   it('refuses what the database refuses at the commit, and nothing else', async () => {
     await start();
-    // Nobody asks again.
+    // The library has examined the table, and does not examine it again.
     await control.query(PLACED);
     const answers = await together((number) =>
       create({ name: newOne(number), place: number <= 5 ? 1 : number }),
@@ -344,7 +344,7 @@ describe('writing together', () => {
     await start({ pool: { max: 1 } });
     const sent: (string | undefined)[] = [];
     const { query } = Client.prototype;
-    // What tracers do.
+    // Wraps the method, as tracers do.
     Client.prototype.query = function traced(this: Client, ...args: unknown[]) {
       sent.push(NAME.getStore());
       return Reflect.apply(query, this, args);

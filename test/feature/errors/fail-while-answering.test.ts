@@ -11,7 +11,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** What a hook breaks; those of `once` throw the first time only, as the package on-headers lets them. */
+/** Parts of a response that a hook breaks; those of `once` throw the first time only, as the package on-headers lets them. */
 const HOOKS: Readonly<Record<string, (response: Response) => void>> = {
   writeHead: (response) => {
     response.writeHead = () => fail();

@@ -1,4 +1,4 @@
-/** What is logged of a failed request: the route and the error, and no value of a client's. */
+/** The log of a failed request: the route and the error, and no value of a client's. */
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler } from 'express';
 import { type ExpressMiddlewareInterface, Get, JsonController, Middleware } from 'routing-controllers';
@@ -38,7 +38,7 @@ class Guard implements ExpressMiddlewareInterface {
   }
 }
 
-/** The error that pg gives, as code of the user's gets it that takes it out of Sequelize's. */
+/** The error of pg, as code of the user's takes it out of Sequelize's. */
 async function bareError(sql = 'SELECT $1::integer'): Promise<Error> {
   const { sequelize } = currentEngine();
   const bind = sql.includes('$1') ? { bind: [SECRET] } : {};
@@ -50,7 +50,7 @@ async function bareError(sql = 'SELECT $1::integer'): Promise<Error> {
   return Object.assign(failure, { sql: undefined, parameters: undefined });
 }
 
-describe('what is logged of a failure', () => {
+describe('the log of a failure', () => {
   serveTestApp(() => ({ models: [Guest], bootstrap: { models: [] } }));
   const logger = new CapturedLog();
 
@@ -71,7 +71,7 @@ describe('what is logged of a failure', () => {
       return logger.lines[0]?.details ?? {};
     }
 
-    /** One that no table of answers knows. */
+    /** An error that the table of answers lacks. */
     const wrapped = async (make: (inner: Error) => Error) => make(await bareError());
 
     // A function of the user's may take a code of class 42, too, whose messages are PostgreSQL's otherwise.
@@ -159,7 +159,7 @@ describe('what is logged of a failure', () => {
       throw new Error('not on duty');
     };
 
-    /** What is logged of a request. */
+    /** Messages that a request logs. */
     async function messageOf(path: string, prepare: (app: Express) => Promise<unknown>): Promise<string[]> {
       const app = express();
       await prepare(app);

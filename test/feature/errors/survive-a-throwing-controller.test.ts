@@ -62,7 +62,7 @@ describe('surviving a throwing controller', () => {
     expect(await response.text()).to.equal('{"detail":"Internal Server Error"}');
     const count = 4 * (THROWING_PATHS.length + Object.keys(WRITES).length) + 1;
     const stderr = child.stderr ?? expect.fail('no standard error');
-    // Those that fail alike within a second are counted by a line.
+    // Equal failures within a second are one line with their number.
     const logged = () =>
       log
         .split('\n')

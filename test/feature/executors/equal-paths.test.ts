@@ -46,7 +46,7 @@ class Thing extends NumberedManyTypes {
   @UpdatedAt @Column(DataType.DATE) declare updatedAt: Date;
 }
 
-/** Types whose changes only Sequelize tells; they are read as others are. */
+/** Types whose changes only Sequelize detects; they are read as others are. */
 @Crud({ prefix: '/odds', ...EXPORTS })
 @Table({ tableName: 'odds', createdAt: false })
 class Odd extends NumberedRow {
@@ -291,7 +291,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   sizes: ['l', 's'],
 };
 
-/** What SQL can store of a thing, by column. */
+/** Values of a thing that only SQL can store, by column. */
 const STORED: readonly string[] = [
   `double = 'NaN', real = '-Infinity', exact = 'NaN', unlimited = '1e40'`,
   `double = '-0', real = '-0', small = '-0', unlimited = '-0.0000'`,
@@ -308,7 +308,7 @@ const STORED: readonly string[] = [
   `"The text" = repeat('x', 300000), bytes = decode(repeat('00ff', 50000), 'hex')`,
 ];
 
-/** What SQL can store of an odd. */
+/** Values of an odd that only SQL can store. */
 const STORED_ODDS: readonly string[] = [
   "json = 'null', code = ''",
   `json = '{"a": 12345678901234567890, "a": 2, "__proto__": 1, "\\u0000": 1e400}', code = 'a"'`,
@@ -562,7 +562,7 @@ describe('the fast path and the general path', () => {
         const body = { [name]: value };
         await sameWrite(paths, { method: 'POST', path: '/things', body });
         await sameWrite(paths, { method: 'PATCH', path: '/things/1', body }, [OLD]);
-        // What is there already is no change.
+        // A PATCH with the stored values changes nothing.
         const { id, updatedAt, ...given } = JSON.parse((await ask(paths.fast, { path: '/things/1' })).body);
         expect({ id, updatedAt }).to.have.keys('id', 'updatedAt');
         await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: given }, [OLD], body);

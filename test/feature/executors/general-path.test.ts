@@ -361,7 +361,7 @@ const CASES: readonly (readonly [
 
 const SHOWN = { id: 1, name: 'shown' };
 
-/** What is plugged in and leaves the SQL as it is, and row 1 as it then is answered. */
+/** Plug-ins that leave the SQL as it is, and the answer for row 1 with them. */
 const OWN_SQL: readonly (readonly [
   what: string,
   model: ModelClass,

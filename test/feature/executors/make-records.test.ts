@@ -99,7 +99,7 @@ describe('records of a page', () => {
     const { items } = await specimens.cursorPage({ size: 2, sort });
     await expectSame(items, { order: [['id', 'DESC']], limit: 2 });
     const byName = await specimens.cursorPage({ size: 2, sort: [{ attribute: 'name', descending: false }] });
-    // Nothing tells that the places were read along.
+    // Records do not show that the places of the cursor were read, too.
     const expected = await Specimen.findAll({ order: [['name', 'ASC']], limit: 2 });
     expect(byName.items.map(partsOf)).to.deep.equal(expected.map(partsOf));
   });

@@ -16,7 +16,7 @@ class Page extends KeyedRow {
   @Column(DataType.TEXT) declare tail: string;
 }
 
-/** What Sequelize does not type. */
+/** The part of Sequelize's connection manager that its types leave out. */
 interface ConnectionManager {
   getConnection(options: { readonly type: 'read' }): Promise<Client>;
   releaseConnection(client: Client): void;

@@ -395,7 +395,7 @@ describe('advising indexes', () => {
     const GUESTS = line('guests', '"guests" ("house", "stay_id", "paid_at" DESC, "id" DESC)');
     const ROOMS = line('rooms', '"stay_rooms" ("stay_id")');
 
-    /** What is told of the relations of a stay with only these indexes there, each in the syntax behind `CREATE INDEX`. */
+    /** Advice on the relations of a stay with only these indexes there, each in the syntax behind `CREATE INDEX`. */
     const relationAdvice = (...indexes: readonly string[]): Promise<string[]> =>
       adviceOn([Stay, Guest], ...indexes);
 
@@ -463,7 +463,7 @@ describe('advising indexes', () => {
   });
 
   describe('for unique values of soft-deleted rows', () => {
-    /** What is told with only these indexes there, in the syntax behind `CREATE UNIQUE INDEX`, or of a constraint. */
+    /** Advice with only these indexes there, in the syntax behind `CREATE UNIQUE INDEX`, or of a constraint. */
     async function uniqueAdvice(...made: readonly string[]): Promise<string[]> {
       const { sequelize } = site.engine;
       for (const statement of made) await sequelize.query(statement);

@@ -1,4 +1,4 @@
-/** What a table makes by itself, by defaults, generated columns and triggers: answers show it as it is, and statements leave it alone. */
+/** Values that a table makes by defaults, generated columns and triggers: answers show them, and statements leave them alone. */
 // @runs fast
 
 import { expect } from 'chai';
@@ -111,7 +111,7 @@ const NULLS = { token: null, rank: null, open: null, data: null, note: null };
 /** A record with a word for its token. */
 const shown = (record: { readonly token: string }) => ({ ...record, token: UUID.test(record.token) });
 
-except(OF_MANY).describe('what a table makes', () => {
+except(OF_MANY).describe('a value that a table makes', () => {
   const site = serveTestApp(() => ({
     models: [...models, Formed, Put],
     engine: { createAll: false },

@@ -55,7 +55,7 @@ except(OF_MANY).describe('a table', () => {
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 
-  /** What is written at the start, debug lines included. */
+  /** Lines of the log at the start, debug lines included. */
   async function linesFor(...statements: readonly string[]): Promise<string[]> {
     for (const statement of statements) await execute(statement);
     const logger = new CapturedLog();

@@ -1,4 +1,4 @@
-/** What users extend: the same bytes, stored rows and values, whoever runs the SQL and whoever writes the answer. */
+/** Extensions by users: the same bytes, stored rows and values, whichever code runs the SQL and writes the answer. */
 // @runs fast
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
@@ -112,7 +112,7 @@ class WithChanges extends Columns {
 @Crud(OFFSET)
 @Table(TABLE)
 class WithNote extends Columns {
-  /** What is given is in the answer, and not in the row. */
+  /** A value that a client sends is in the answer, and not in the row. */
   @Column(DataType.VIRTUAL(DataType.STRING(20))) declare note: string | null;
 }
 
@@ -167,7 +167,7 @@ class WithCode {
 /** In short, one that renames, and one that computes. */
 const READ_CLASSES = wholeOr([Renamed, WithCode], [Chosen, Renamed, Strict, WithCode]);
 
-/** What interceptors were given. */
+/** Values that interceptors received. */
 const seen: unknown[] = [];
 
 @Interceptor()
@@ -178,7 +178,7 @@ class Passing implements InterceptorInterface {
   }
 }
 
-/** What an override may do to a record that it passes on, each of which shows in the answer. */
+/** Changes of an override to a record that it passes on; each shows in the answer. */
 const CHANGES: Readonly<Record<string, (record: Plain) => object>> = {
   'sets an attribute': (record) => record.set('number', 7),
   'assigns an attribute': (record) => Object.assign(record, { text: 'assigned' }),
@@ -233,7 +233,7 @@ class Changing extends crudController<Plain, object>(Plain) {
 interface Extended {
   readonly what: string;
   readonly options: BootstrapOptions;
-  /** Those that it extends. Default: all */
+  /** Models that it extends. Default: all */
   readonly extended?: readonly ModelClass[];
 }
 
@@ -283,7 +283,7 @@ const GIVEN = {
   words: ['a', '"', ''],
 };
 
-/** What is asked of each resource; `key` is the name of a property that its answers have. */
+/** Requests of each resource; `key` is the name of a property that its answers have. */
 function requestsOf(path: string, key: string): WholeRequest[] {
   const [one, none] = [`${path}/1`, `${path}/99`];
   const note = path === '/with-notes' ? { note: 'given' } : {};

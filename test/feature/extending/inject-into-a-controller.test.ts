@@ -20,7 +20,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'clocks', timestamps: false })
 class Clock extends NumberedRow {}
 
-/** What the container has to give. */
+/** A service that the container has to provide. */
 class Time {
   constructor(readonly now: string) {}
 }
@@ -63,14 +63,14 @@ class CountingController extends crudController(Clock) {
 
 const OWN_CONTROLLER = 'every model has a controller of the combination, and the container is asked for it';
 
-/** The container of the test knows its own classes only. */
+/** The container of the test has its own classes only. */
 const exceptIntercepted = except({ values: 'the container is asked for the interceptor of the combination' });
 
 describe('injecting into a controller', () => {
   const asked: unknown[] = [];
   serveTestApp(() => ({ models: [Clock] }));
 
-  /** Knows the classes of this file, and nothing else: like TypeDI, it refuses a class that nobody registered. */
+  /** Has the classes of this file only: like TypeDI, it refuses a class that nobody registered. */
   const container = {
     get(wanted: unknown): never {
       asked.push(wanted);

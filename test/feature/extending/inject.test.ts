@@ -55,9 +55,9 @@ const MISSING_PARENT = {
   detail: 'The value of parent refers to a record that does not exist.',
 };
 
-/** What happened after commits, and whether an answer had begun by then. */
+/** Callbacks that ran after commits; `isAnswering` is true where the answer had begun by then. */
 const committed: { what: string; isAnswering: boolean }[] = [];
-/** The transaction that a query runs in, whatever it was given. */
+/** The transaction that a query runs in, whatever its options. */
 async function currentTransaction(): Promise<string> {
   const [row] = await currentEngine().sequelize.query<{ id: string }>(
     'SELECT pg_current_xact_id()::text AS id',

@@ -48,7 +48,7 @@ class Song extends NumberedRow {
   @Exclude() @Column({ type: DataType.STRING(20), defaultValue: 'hidden' }) declare contract: string;
 }
 
-/** A model that no @Crud knows. */
+/** A model without `@Crud`. */
 @Table({ tableName: 'labels', timestamps: false })
 class Label extends NamedRow {}
 

@@ -13,7 +13,7 @@ import { serveTestApp } from '../../support/test-app.js';
 const MANY = SERVES_MANY ? (['createMany', 'updateMany', 'deleteMany'] as const) : [];
 const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
 
-/** What ran, in its order. */
+/** Methods that ran, in order. */
 const ran: string[] = [];
 
 /** Its method is that of a class between. */

@@ -136,7 +136,7 @@ describe('writing the answer yourself', () => {
   }));
 
   before(async () => {
-    // What half of all Express applications end with.
+    // A handler of 404 at the end, as in half of all Express applications.
     site.app.use((request, response) => {
       seen.push(`not found ${request.path}`);
       response.status(404).json(NOT_FOUND_BY_APP);

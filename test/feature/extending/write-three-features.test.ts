@@ -1,4 +1,4 @@
-/** Capabilities, each in one file: a search, an export, a trail and a route. Nothing else knows of them, and each application has its own. */
+/** Capabilities, each in one file: a search, an export, a trail and a route. No other file names them, and each application has its own. */
 // @runs fast
 
 import { expect } from 'chai';

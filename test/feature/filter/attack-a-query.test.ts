@@ -71,7 +71,7 @@ const ATTACKS = [
 
 const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
-/** What an attack stands in, and what is listed with it. */
+/** Query strings with an attack in each place of `q`, and in other parameters. */
 const PLACES: Readonly<Record<string, (attack: string) => Readonly<Record<string, string>>>> = {
   selector: (attack) => ({ q: `${attack}==1` }),
   operator: (attack) => ({ q: `name${attack}1` }),

@@ -39,7 +39,7 @@ abstract class DataRow extends KeyedRow {
 @Table({ tableName: 'samples', timestamps: false })
 class Sample extends DataRow {}
 
-/** What the rules of a request say: null is everything. */
+/** The results of the rules for a request; null is everything. */
 interface Rules {
   readonly visible: Expression | null;
   readonly scope: number | readonly number[] | null;

@@ -51,7 +51,7 @@ describe('comparing times', () => {
 
   before(() => Event.create({}));
 
-  /** Each way to a filter by the attribute, and where the value stands in its parameter. */
+  /** Each way to a filter by the attribute, with the place of the value in its parameter. */
   function filters(name: string, value: string) {
     const parameters = [
       { q: `${name}=="${value}"` },

@@ -23,7 +23,7 @@ import { UNGUARDED } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { TwoPaths } from '../../support/two-paths.js';
 
-/** What the rule gives. */
+/** Returns the filter of the rule. */
 let rule: () => unknown = () => EVERYTHING;
 
 @Crud({ visible: () => rule() as FilterTemplate, filterAllow: ['title', 'tags', 'sizes', 'grid'] as never })

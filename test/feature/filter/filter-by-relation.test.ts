@@ -151,7 +151,7 @@ class Branch extends KeyedRow {
   @HasMany(() => Branch, 'parentId') declare children?: Branch[];
 }
 
-/** What an override passes on. */
+/** The query that an override passes on. */
 let passed: ListQuery | undefined;
 
 class TownController extends crudController(Town) {
@@ -333,7 +333,7 @@ describe('[R24] a filter by relations', () => {
   });
 
   it('works in a repository', async () => {
-    // True stands for attributes of the other model's own.
+    // `true` means the attributes that the other model allows itself.
     await get('towns', 'reviews=any=(author.name==Ann)').expect(400);
     await get('towns', 'reviews=none=(rating>=1);name!=Rome').expect(200);
     const { filter = null } = passed ?? {};

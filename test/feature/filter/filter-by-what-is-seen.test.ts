@@ -223,12 +223,12 @@ describe('a filter by relations to rows of others', () => {
     expect(await names('project.budget==5', { hr: 'yes' })).to.equal('own');
     expect(await names('lead.name==Mine', { hr: 'yes' })).to.equal('own');
     await expectUnknown('budget', 'project.budget==5');
-    // Who leads a task is not for everybody, so nothing of the lead is.
+    // A rule restricts the lead of a task, so no attribute of the lead may be in a filter.
     await expectUnknown('lead', 'lead.name==Mine');
     const leading = await expectUnknown('led', 'led=any=(name==own)', {}, '/projects');
     expect(leading).to.equal((await get('/projects', 'led=isempty=true').expect(400)).text);
     expect((await get('/projects', 'led=any=(name==own)', { hr: 'yes' }).expect(200)).body.total).to.equal(1);
-    // Nor is the task of a note, which tasks with this note would tell.
+    // A filter for tasks with this note would reveal the task of a note.
     for (const q of ['notes=any=(name==good)', 'notes=isempty=true'])
       await expectUnknown('notes', q, { without: 'links' });
     await get('/tasks', 'project.name==Mine', { without: 'links' }).expect(200);

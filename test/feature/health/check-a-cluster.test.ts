@@ -1,4 +1,4 @@
-/** What a health check finds out about a Redis Cluster, which is always a client of the user's. */
+/** The health check of a Redis Cluster, which is always a client of the user's. */
 // @runs once
 import { expect } from 'chai';
 import { Cluster } from 'ioredis';

@@ -1,4 +1,4 @@
-/** What a health check finds: every back end in every state, and what it never says. */
+/** Health checks: every back end in every state, and the details that they keep secret. */
 // @runs once
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createClient } from '@clickhouse/client';
@@ -455,7 +455,7 @@ interface BackEnd {
   configure(url: string, postgres: string): void;
 }
 
-/** Tells whether the server behind a gate has answered a check since the call: a check closes its connection then. */
+/** Returns a function that is true once the server behind a gate has answered another check: a check closes its connection then. */
 function answerThrough(gate: TcpProxy): () => boolean {
   const { connections, openConnections } = gate;
   return () => gate.connections > connections && gate.openConnections === openConnections;

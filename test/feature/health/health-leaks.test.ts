@@ -61,7 +61,7 @@ function turn(): Promise<void> {
   return new Promise(setImmediate);
 }
 
-/** How many of each kind keep the process alive. */
+/** Number of resources that keep the process alive, by kind. */
 function resources(): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) counts[kind] = (counts[kind] ?? 0) + 1;

@@ -479,7 +479,7 @@ describe('an Idempotency-Key', () => {
         expect(answer.status).to.equal(Number(first));
         expectReplay(answer, await send(key, second));
       }
-      // What is no success is not kept, so that it may be sent again.
+      // An answer that is no success is not kept, so that the client may send the request again.
       for (const status of ['303', '404']) {
         expect((await send('d', status)).status).to.equal(Number(status));
         expect((await send('d', '200')).headers['idempotent-replayed']).to.equal(undefined);

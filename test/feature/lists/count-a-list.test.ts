@@ -101,7 +101,7 @@ describe('[R25] counting a list', () => {
 
   before(() => fill());
 
-  /** What an answer says beside its items; the items by their numbers. */
+  /** The envelope of an answer; the items by their numbers. */
   const ask = async (target: string, headers: Record<string, string> = {}) => {
     const { body } = await site.agent.get(target).set(headers).expect(200);
     const items = body.items.map(({ n }: { n: number }) => n).join();

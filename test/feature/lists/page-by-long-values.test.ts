@@ -52,7 +52,7 @@ interface Page {
   readonly prev_cursor: string | null;
 }
 
-/** Equal up to their ends, so that no part of them tells their places. */
+/** Texts that are equal up to their ends, so that no shorter part of them shows their order. */
 const long = (end: string, length = 20_000): string => `${'é"'.repeat(length / 2)}${end}`;
 const LONGEST = 4096;
 

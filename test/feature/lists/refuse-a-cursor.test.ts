@@ -1,4 +1,4 @@
-/** What a cursor is refused for: damage, other lists, forged values, other secrets. */
+/** Refused cursors: damage, other lists, forged values, other secrets. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { EntrySite, Item, ids, quiet } from '../../models/entries.js';
@@ -46,7 +46,7 @@ describe('refusing a cursor', () => {
     ['after=…&after=…', 'after', 'repeated', "Parameter 'after' may be given once."],
     ['page=2', 'page', 'unknown', `This route has no parameter 'page'. ${accepted}`],
   ] as const) {
-    it(`what says ${query}`, async () => {
+    it(`a query with ${query}`, async () => {
       const { next_cursor: cursor } = await page();
       const answer = await site.app.agent.get(`/items?${query.replaceAll('…', cursor)}`);
       expectIssue(answer, 400, { parameter, code, detail });

@@ -19,7 +19,7 @@ type Order = (one: never, other: never) => number;
 
 const byNumber = (one: number, other: number) => one - other;
 const byText = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
-/** As `lower` of a column with the collation "C", which knows letters of ASCII alone. */
+/** As `lower` of a column with the collation "C", which changes letters of ASCII alone. */
 const small = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 const byLetters = (one: string, other: string) => byText(small(one), small(other));
 

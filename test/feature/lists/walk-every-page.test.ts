@@ -1,5 +1,5 @@
 /**
- * Walking all pages of a cursor list, forward and backward, gives every row once and in order: over random tables with
+ * A walk through all pages of a cursor list, forward and backward, reads every row once and in order: over random tables with
  * ties, NULLs and the extreme values of every type, while other rows come and go.
  */
 // @runs fast
@@ -13,7 +13,7 @@ import { HARD_VALUES, type HardColumn, SORT_COLUMNS, Specimen } from '../../supp
 import { type SpecimenRow, SpecimenTable } from '../../support/specimen-table.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** What happens to other rows between two pages. */
+/** A change of other rows between two pages. */
 type Change =
   | { readonly kind: 'insert'; readonly row: SpecimenRow }
   | { readonly kind: 'delete'; readonly choice: number };
@@ -93,7 +93,7 @@ class Walk {
     this.#changes = [...journey.changes];
   }
 
-  /** Goes on to the last page, and gives it. */
+  /** Goes on to the last page, and returns it. */
   async forward(): Promise<Answer> {
     let page = await this.#page({});
     this.seen.push(...idsOf(page));

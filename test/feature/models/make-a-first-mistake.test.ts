@@ -319,7 +319,7 @@ describe('a first mistake', () => {
     @Table({ tableName: 'others', modelName: 'Order' })
     class Other extends Model {}
 
-    // What TypeScript refuses, and JavaScript does not.
+    // TypeScript refuses these classes, and JavaScript does not.
     class Forgotten {}
     Crud()(Forgotten as unknown as ModelClass);
     class Bare extends Model {}

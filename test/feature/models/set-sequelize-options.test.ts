@@ -1,4 +1,4 @@
-/** Options of Sequelize: those that change what a query gives are refused at the start, and all others leave the answers as they are. */
+/** Options of Sequelize: the start refuses those that change the results of queries, and all others leave the answers as they are. */
 import { expect } from 'chai';
 import express from 'express';
 import { type Options, Transaction } from 'sequelize';

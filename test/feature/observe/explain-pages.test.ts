@@ -1,4 +1,4 @@
-/** What PostgreSQL does for a page: one range of an index per range of rows, and no more work the deeper the page lies. */
+/** The plan of PostgreSQL for a page: one range of an index per range of rows, and no more work for a deeper page. */
 // @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';

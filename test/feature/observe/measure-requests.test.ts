@@ -42,7 +42,7 @@ describe('Measuring requests', () => {
     expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
     return samplesOf(text);
   };
-  /** How much samples grow, whose line begins with a text and holds others. */
+  /** Growth of the samples whose line begins with a text and contains others. */
   const growth = async (work: () => Promise<unknown>, start: string, ...parts: readonly string[]) => {
     const sum = (samples: ReadonlyMap<string, number>) =>
       [...samples]

@@ -1,4 +1,4 @@
-/** What is told of each request: its id, its line in the log, and how long it took. */
+/** Observation of each request: its id, its line in the log, and its duration. */
 import { expect } from 'chai';
 import { Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';

@@ -1,4 +1,4 @@
-/** What subscribers of the diagnostics channels are told of requests and statements. */
+/** Messages of the diagnostics channels about requests and statements. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { tracingChannel } from 'node:diagnostics_channel';
 import { expect } from 'chai';
@@ -41,7 +41,7 @@ class ProbeController extends crudController(Probe) {
   }
 }
 
-/** What came, in order. */
+/** A message as a subscriber received it. */
 interface Told<M> {
   readonly event: string;
   readonly message: M;

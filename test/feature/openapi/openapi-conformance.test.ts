@@ -82,7 +82,7 @@ const FIXTURES: Readonly<
     missing: '999',
   },
 };
-/** What makes an update collide with another row. */
+/** Bodies with which an update collides with another row. */
 const COLLISIONS: Readonly<Record<Name, object>> = {
   Maker: { name: 'Nut' },
   Gadget: { code: 'second' },
@@ -375,7 +375,7 @@ describe('the running application and its document', () => {
         ...(schema.items?.enum ?? []),
         ...[schema.minimum, schema.maximum, schema.default].filter((bound) => bound !== undefined),
       ];
-      // What is said of a relation stands beside it.
+      // A parameter of a relation needs `include` beside it.
       const [, path] = /^(.+)\.\w+$/.exec(name) ?? [];
       const before = path === undefined ? '' : `include=${path}&`;
       return values.map((value) => `${before}${name}=${encodeURIComponent(String(value))}`);
@@ -383,7 +383,7 @@ describe('the running application and its document', () => {
     return ['', ...queries];
   }
 
-  /** Those of a relation, by name. */
+  /** The parameters of a relation, by name. */
   function relationParameters(operationId: string): [name: string, schema: JsonSchema][] {
     const { operation } = contract.operations.get(operationId) as ContractOperation;
     return (operation.parameters ?? [])

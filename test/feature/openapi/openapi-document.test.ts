@@ -610,7 +610,7 @@ describe('the OpenAPI document', () => {
     expect(schemas['GadgetPartsItem']?.properties?.['material']).to.deep.equal({
       anyOf: [ref('GadgetPartsMaterial'), { type: 'null' }],
     });
-    // What is not declared behind a path is not there, though the model has the relation.
+    // Relations that are not declared behind a path are left out, though the model has them.
     expect(schemas['GadgetPartsGadget']?.properties).to.not.have.any.keys('maker', 'parts');
     expect(schemas).to.not.have.any.keys('PartRead', 'MaterialRead', 'MakerWritten');
   });

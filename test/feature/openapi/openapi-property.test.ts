@@ -21,7 +21,7 @@ import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const RUNS = { numRuns: wholeOr(20, 60) };
-/** What the description of 422 names because no schema can say it, and addresses that only the validator judges. */
+/** Rules that the description of 422 names because no schema can express them, and addresses that only the validator checks. */
 const BEYOND_SCHEMA = 'isStorableText isStorableJson isJsonNumber isBigint isDateTime isDate isEmail'.split(
   ' ',
 );
@@ -32,10 +32,10 @@ const IDS: Readonly<Record<string, string>> = {
   Member: '1',
 };
 
-// What parses requests is the same on every Express.
+// The parsers of requests are the same on every Express.
 const suite = process.env['CRUD_TEST_EXPRESS'] === '4' ? describe.skip : describe;
 
-suite('what the document allows', () => {
+suite('a value that the document allows', () => {
   const app = serveTestApp(() => ({
     models: DESCRIBED_TABLES,
     bootstrap: { ...DESCRIBED_OPTIONS, bodyLimit: '1mb' },
@@ -167,7 +167,7 @@ suite('what the document allows', () => {
     });
   }
 
-  /** Accepted, or refused for a reason that the document gives. */
+  /** Accepted, or refused for a reason that the document names. */
   function expectAccepted(operationId: string, answer: Response, body: unknown): void {
     contract.check(operationId, answer);
     if (answer.status === 422) {
@@ -215,7 +215,7 @@ suite('what the document allows', () => {
   }
 });
 
-/** What a schema of one parameter cannot say of several. */
+/** Rules over several parameters, which the schema of one parameter cannot express. */
 function isCoherent(values: Readonly<Record<string, unknown>>): boolean {
   const included = String(values['include'] ?? '').split(',');
   return Object.entries(values).every(([name, value]) => {

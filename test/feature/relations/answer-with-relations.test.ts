@@ -38,7 +38,7 @@ import { expectJson } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const SECRET = 'sEcReT';
-/** What Sequelize keeps in a record. */
+/** Private state of a record of Sequelize, and the secret. */
 const INTERNAL = /dataValues|_previousDataValues|_options|_changed|uniqno|isNewRecord|passwordHash|sEcReT/;
 
 @Crud()

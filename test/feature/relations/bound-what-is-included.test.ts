@@ -1,4 +1,4 @@
-/** What a hostile client can do with `include`: no more than the configuration allows, and nothing without an answer that says why. */
+/** Attacks with `include`: a client gets no more than the configuration allows, and every refusal names its reason. */
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { serveTestApp } from '../../support/test-app.js';
 
 const PAGE = 5;
 const SIZES = { parts: 4, 'parts.parts': 3, 'parts.parts.parts': 2 } as const;
-/** One more row of each record tells whether there are others; `whole` and `parts.whole` are one. */
+/** One more row of each record shows that there are others; `whole` and `parts.whole` are one. */
 const PER_RECORD = 1 + 4 + 1 + 4 * (1 + 3 + 1 + 3 * (2 + 1));
 
 /** A tree in which every row has five others. */
@@ -107,7 +107,7 @@ describe('[R19] a hostile include', () => {
       if (status === 200) answered += 1;
       else expect(rows, `${query}`).to.equal(0);
       most = Math.max(most, rows);
-      // The rows of the page, one that tells whether there are others, and their number.
+      // The rows of the page, one that shows that there are others, and their number.
       expect(rows, `${query}`).to.be.at.most(wanted * (1 + PER_RECORD * READ) + 2);
     });
     await fc.assert(property, { numRuns: 60 });

@@ -1,4 +1,4 @@
-/** What stands in the way of a sub-resource, and code of the user's that takes part in one. */
+/** Configurations that rule a sub-resource out, and code of the user's that takes part in one. */
 import { once } from 'node:events';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
@@ -133,7 +133,7 @@ except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', ()
     return build(options);
   }
 
-  /** What is wrong, where these are the options of both. */
+  /** Problems of the configuration with these options of both models. */
   async function problems(
     shelf: object,
     book: object = {},

@@ -24,7 +24,7 @@ import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
 const CAP = 3;
-/** Answers later, as a rule that asks a database does. */
+/** Asynchronous, as a rule is that queries a database. */
 const visible = async (request: Request) => (request.get('sees') ? filter`rating<5` : EVERYTHING);
 
 @Crud({

@@ -86,7 +86,7 @@ class Allowed extends crudController(Pet) {}
 class Intercepted extends crudController(Pet) {}
 class WithRepository extends crudController(new OwnPets(Pet)) {}
 
-/** What has no part in which rows are shown. */
+/** Code that has no part in the choice of rows. */
 class Harmless extends crudController(Pet) {
   @Get('/of/me')
   @UseBefore(pass)

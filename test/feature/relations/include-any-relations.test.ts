@@ -69,7 +69,7 @@ describe('[R21] including any relations', function () {
     return isThere ? { text, body: body as Page, where } : null;
   }
 
-  /** Asks for the page of a list that begins at a place. */
+  /** Requests the page of a list that begins at a place. */
   async function askPage(asked: Question, start: number, page: Record<string, string>) {
     const rows = rowsOf(asked);
     const answer = await ask(asked, page, rows !== null);

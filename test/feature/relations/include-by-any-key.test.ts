@@ -14,7 +14,7 @@ interface Key {
   readonly title: string;
   readonly type: string;
   readonly keys: readonly [string | number, string | number];
-  /** How the child names the first of them. Default: as it is. */
+  /** The first key in the syntax of the child's type. Default: as it is. */
   readonly named?: string | number;
   /** The column of the child. Default: that of the key. */
   readonly childType?: string;

@@ -1,4 +1,4 @@
-/** What a request may see of a model holds wherever its rows are included: conditions, attributes, and whether it may read it at all. */
+/** Rules of a model hold wherever its rows are included: conditions, attributes, and the right to read it at all. */
 import { expect } from 'chai';
 import express, { type Request } from 'express';
 import { HttpError } from 'routing-controllers';
@@ -19,7 +19,7 @@ import { UNGUARDED } from '../../support/combination.js';
 import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** What the rules answer, by name; a test sets some. */
+/** Results of the rules, by name; a test sets some. */
 const answers = new Map<string, () => unknown>();
 const asked: string[] = [];
 const rule = (name: string, usual: unknown) => (_request: Request) => {
@@ -275,7 +275,7 @@ describe('[R15] including what a request may see', () => {
       [undefined, 403],
       [0, 500],
     ] as const) {
-      // What fails later than the answer is made is not forgotten: it would end the process.
+      // A rejection that comes after the refusal is handled, too; otherwise it would end the process.
       answers.set('clubs.where', async () => {
         await Promise.resolve();
         throw new HttpError(418, 'Tea');

@@ -96,7 +96,7 @@ describe('an association', () => {
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
 
-  /** What is wrong, and what is logged. */
+  /** Problems of the start, and the lines of the log. */
   async function start(models: readonly (typeof Model)[], ...statements: readonly string[]) {
     await site.engine.sequelize.query([TABLES, ...statements].join(';'));
     const logger = new CapturedLog();

@@ -70,7 +70,7 @@ class Loan extends NumberedRow {
   @ForeignKey(() => Book) @Column(DataType.INTEGER) declare bookId: number;
 }
 
-/** What the methods of the controller do to what they have read. */
+/** The change that the methods of the controller make to the records that they have read. */
 let change: (books: Book[], context: CrudContext<Book>) => object[] | Promise<object[]> = (books) => books;
 
 class BookController extends crudController<Book, object>(Book) {

@@ -200,7 +200,7 @@ describe('[R26] walking a sub-resource', () => {
       { name: 'Gone', countryCode: 'F/ R', twinId: '1', deletedAt: new Date() },
       { id: '99999999999', name: 'Far', countryCode: null },
     ] as never);
-    // Those of two cities alternate in every order.
+    // The rows of two cities alternate in every order.
     const ratings = [5, 5, 3, null, 4, 5, null, 1];
     await Review.bulkCreate(
       ratings.flatMap((rating) => [

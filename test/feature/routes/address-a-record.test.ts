@@ -61,7 +61,7 @@ describe('addressing a record', () => {
     engine: { logging: sql.record },
   }));
 
-  /** The answer to a request that asks nothing of the database. */
+  /** The answer to a request that executes no statement. */
   const unasked = async (send: () => Test): Promise<Response> => {
     const { result, statements } = await sql.duringRequest(send);
     expect(statements).to.deep.equal([]);

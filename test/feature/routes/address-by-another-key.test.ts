@@ -71,7 +71,7 @@ class Draft extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false }) declare title: string;
 }
 
-/** What a company adds: each way from an id to a record. */
+/** Extensions of the user's: each way from an id to a record. */
 class DraftController extends crudController(Draft, { id: 'code', prefix: '/drafts' }) {
   override async read(id: Id, query: ReadQuery, context: CrudContext<Draft>) {
     const { title } = await context.repository.get(id);

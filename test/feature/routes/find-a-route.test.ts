@@ -1,4 +1,4 @@
-/** Which route a request finds: the first that matches, in the order they were declared, however many there are. */
+/** The route of a request: the first that matches, in the order of their declaration, however many there are. */
 // @runs fast
 import { expect } from 'chai';
 import type { RequestHandler } from 'express';
@@ -24,7 +24,7 @@ class Box extends NumberedRow {}
 @Table({ tableName: 'crates', timestamps: false })
 class Crate extends NumberedRow {}
 
-/** What `name` answers with. */
+/** The answer of the method `name`. */
 const by = (name: string, more: object = {}): object => ({ by: name, ...more });
 
 @JsonController('/hall')

@@ -23,7 +23,7 @@ class Tag extends Model {
   @PrimaryKey @Column(DataType.TEXT) declare id: string;
 }
 
-/** With a class of the user's, which knows nothing of paths. */
+/** With a class of the user's that has no names of paths. */
 @Crud({ endpoints: ENDPOINTS, createSchema: TermBody, updateSchema: TermBody })
 @Table({ tableName: 'terms', timestamps: false })
 class Term extends Model {

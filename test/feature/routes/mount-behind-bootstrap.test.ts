@@ -46,7 +46,7 @@ const throwMissing: RequestHandler = () => {
   throw new MissingRoute('There is no such page.');
 };
 
-describe('what is mounted behind bootstrap', () => {
+describe('a handler behind bootstrap', () => {
   const site = serveTestApp(() => ({ models: [Gate], bootstrap: { models: [] } }));
   const log = new CapturedLog();
   const routing = { middlewares: [Guard] };

@@ -8,7 +8,7 @@ import { configProblems } from '../../support/config-error.js';
 import { expectJson, expectNoMethod, expectNothing } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** What a method answers with. */
+/** The answer of a method. */
 const by = (own: string) => ({ own });
 
 class NoteController extends crudController(Note, { subresources: ['remarks'] }) {

@@ -1,4 +1,4 @@
-/** Rules that only the database knows: row security, views with a check option, functions that raise, privileges, time. */
+/** Rules that exist in the database only: row security, views with a check option, functions that raise, privileges, time. */
 
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';

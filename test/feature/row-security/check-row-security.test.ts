@@ -51,7 +51,7 @@ describe('the check of row security', () => {
     }
   }
 
-  /** What is wrong, and what is logged. */
+  /** Problems of the start, and the lines of the log. */
   async function start(replicas: readonly string[] = []) {
     const logger = new CapturedLog();
     await using _engine = await engineLifespan(database.url(), { models: MODELS, replicas })();

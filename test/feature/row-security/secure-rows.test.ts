@@ -1,4 +1,4 @@
-/** Row security: whatever a request asks of the database is told who asks, and nothing of it is left behind. */
+/** Row security: every statement of a request runs with the settings of that request, and leaves none of them behind. */
 // @runs fast
 import { expect } from 'chai';
 import {
@@ -106,7 +106,7 @@ class Scoped extends Row {}
 
 const MODELS = [Paper, Walked, Hooked, Kept, Scoped];
 
-/** Looks from code that has no part in what is answered. */
+/** Expects the rows of one tenant, as code outside of the answer reads them. */
 async function expectOwn(tenants: readonly string[]): Promise<void> {
   expect(tenants).to.have.length.of.at.least(ROWS);
   expect(new Set(tenants).size).to.equal(1);
@@ -119,7 +119,7 @@ async function tenantsIn(sequelize: Sequelize): Promise<string[]> {
 
 const tenantsOf = (rows: readonly Row[]): string[] => rows.map(({ tenant }) => tenant);
 
-/** What was seen behind a commit, by tenant. */
+/** Rows that were visible after a commit, by tenant. */
 const committed = new Map<string, Promise<string[]>>();
 
 class Look implements InterceptorInterface {
@@ -299,7 +299,7 @@ describe('row security', function () {
   }
 });
 
-/** What a tenant is answered that it should not be: one request after the other. */
+/** Answers that a tenant should not get: one request after the other. */
 async function visit(server: Listening, index: number): Promise<unknown[]> {
   const tenant = TENANTS[index] as string;
   const [own] = rowsOf(index) as [number];

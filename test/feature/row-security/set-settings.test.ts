@@ -53,7 +53,7 @@ abstract class Row extends TitledRow {
 @Table({ tableName: 'papers', timestamps: false })
 class Paper extends Row {}
 
-/** Who asks, as a dependency has found out. */
+/** A request with the tenant that a dependency has set. */
 interface KnownRequest extends Request {
   tenant?: string;
 }

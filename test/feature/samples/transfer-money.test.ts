@@ -10,7 +10,7 @@ const MAIN = join(__dirname, '../../../sample/unit-of-work/main.js');
 const ACCOUNTS = 5;
 const BALANCE = 200;
 
-/** What a client is told. */
+/** An answer as the client receives it. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;

@@ -174,7 +174,7 @@ describe('code of the application within a scope', () => {
     models,
     bootstrap: { controllers: [PaperController], logger: new CapturedLog() },
   }));
-  /** What an override adds. */
+  /** Values that an override adds. */
   let added: Record<string, unknown> = {};
   let isCaught = false;
 

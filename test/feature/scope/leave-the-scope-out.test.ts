@@ -25,7 +25,7 @@ import { Card, Note, type World } from '../../support/tenant-notes.js';
 
 /** Rows of others, which are what most mutants show or change. */
 const BESIDE_OTHERS: readonly World[] = ['there'];
-/** What shows nothing of others may still answer otherwise where they are not there. */
+/** A route that shows nothing of others may still answer in another way where they are not there. */
 const WITH_AND_WITHOUT: readonly World[] = ['there', 'absent'];
 
 /** In short, one that reads, one that writes and one that finds first. */
@@ -113,7 +113,7 @@ describe('[R18] a scope that is left out', () => {
     }
   }
 
-  /** What is found of the routes of an endpoint. */
+  /** Findings of the routes of an endpoint. */
   async function findings(
     endpoint: Served,
     features = FEATURES,

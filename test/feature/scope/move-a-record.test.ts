@@ -1,4 +1,4 @@
-/** What a record's own methods write stays in the scope of the request, whoever gave the record; else nothing is committed. */
+/** Writes of a record's own methods stay in the scope of the request, wherever the record came from; else nothing is committed. */
 import { expect } from 'chai';
 import { Get, JsonController, Param, Post } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, type Model, Table } from 'sequelize-typescript';

@@ -77,7 +77,7 @@ class Leaf extends Model {
   @BelongsTo(() => Tree) declare tree: Tree;
 }
 
-/** The user's own condition, on top of whatever the client asks. */
+/** The user's own condition, in addition to the filter of the client. */
 const MINE = { owner: 'ann' } as WhereOptions<Attributes<Owned>>;
 
 class NoteController extends crudController(Note) {

@@ -18,7 +18,7 @@ interface Specimen {
   readonly keyType: AnyType;
   readonly scopeType: AnyType;
   readonly keys: readonly [unknown, unknown, unknown];
-  /** As the application gives it, as a body names it, and that of the other tenant. */
+  /** As the application sets it, as a body names it, and that of the other tenant. */
   readonly scopes: readonly [given: unknown, own: unknown, other: unknown];
   readonly options?: TableOptions;
   readonly field?: string;
@@ -84,7 +84,7 @@ const SPECIMENS: readonly Specimen[] = [
   },
 ];
 
-/** What stands beside a foreign key: a statement with a condition gives each parameter the type of its column, too. */
+/** Columns beside a foreign key: a statement with a condition casts each parameter to the type of its column, too. */
 const OTHER_COLUMNS: Readonly<Record<string, AnyType>> = {
   data: DataTypes.JSONB,
   tags: DataTypes.ARRAY(DataTypes.TEXT),

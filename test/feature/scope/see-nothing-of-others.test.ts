@@ -1,4 +1,4 @@
-/** Two tenants whose rows lie between one another: no byte of any route tells of the other's, and no write reaches them. */
+/** Two tenants whose rows lie between one another: no byte of any route reveals the other's, and no write reaches them. */
 // @runs fast
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
@@ -169,7 +169,7 @@ describe('two tenants', function () {
     it(`see nothing of each other through replacements ${fastPath ? 'on' : 'off'} the fast path`, async () => {
       const { app, crud } = await buildApp({ models: [Card], logger: new CapturedLog(), fastPath });
       await using listening = await listen(app);
-      // Whether a key is taken is told by any create with it, so that the keys of others stay.
+      // Any create with a key shows that the key is taken, so the keys of others stay.
       expect(await ground.findings({ listening, crud, worlds: ['there'] })).to.deep.equal([]);
     });
   }

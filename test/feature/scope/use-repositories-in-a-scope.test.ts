@@ -160,7 +160,7 @@ describe('a repository of a request', () => {
     workInUnit = code;
     return (await site.agent.post('/branches/of/work').set('tenant', '1').expect(status)).body;
   };
-  /** What is found by a condition in each way. */
+  /** Rows that a condition finds in each way. */
   const found = async (branches: Repository<Branch>, where: WhereOptions) => ({
     inside: ids(await branches.list({ where })),
     total: (await branches.page({ page: 1, size: 10, where })).total,
@@ -320,7 +320,7 @@ describe('a repository of a request', () => {
 
     const visible = () => filter`name==c`;
 
-    /** What a route of this application is given, and that of a controller without a resource. */
+    /** The ids that a route of this application finds, and a route of a controller without a resource. */
     const given = async (options: BootstrapOptions, own?: CrudOptions<Branch>) => {
       class Own extends crudController(Branch, { prefix: '/own', ...own }) {
         @Get('/injected')

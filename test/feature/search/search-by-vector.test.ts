@@ -1,4 +1,4 @@
-/** `search` by a vector of PostgreSQL: stems, phrases, alternatives, absent words and beginnings, and nothing that no word asks for. */
+/** `search` by a vector of PostgreSQL: stems, phrases, alternatives, absent words and beginnings, and no row without one of the words. */
 // @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';

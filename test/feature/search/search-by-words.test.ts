@@ -1,4 +1,4 @@
-/** `search` by words: each is in one of the attributes, whatever signs it has, and nothing tells of what a request may not see. */
+/** `search` by words: each is in one of the attributes, whatever signs it has, and no answer reveals rows that a request may not see. */
 // @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';

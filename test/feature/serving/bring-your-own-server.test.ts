@@ -30,7 +30,7 @@ const listening = async (server: Server): Promise<Server> => {
   return server;
 };
 
-/** Each gives a server of an application. */
+/** Functions that start a server of an application. */
 const SERVERS: Readonly<Record<string, (app: Express) => Promise<Server>>> = {
   serve: (app) => serve(app, { port: 0, host: HOST }),
   'app.listen': (app) => listening(app.listen(0, HOST)),

@@ -67,7 +67,7 @@ const waitBefore: RequestHandler = async (_request, _response, next) => {
   reach();
   await opened;
   next();
-  // What follows has asked for its connection by then.
+  // The rest of the method has requested its connection by then.
   await nextTurn();
   end(await rest());
 };
@@ -137,7 +137,7 @@ describe('a client that goes away', () => {
     await emptyTables(site, 'letters');
   });
 
-  /** Sends a request, goes away when its method waits, and gives what becomes of the rest of that method. */
+  /** Sends a request, goes away while its method waits, and returns the result of the rest of that method. */
   const leave = async (
     method: string,
     path: string,

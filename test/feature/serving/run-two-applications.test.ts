@@ -1,4 +1,4 @@
-/** Several applications in one process, over the same models: none knows of another, and none leaves anything behind. */
+/** Several applications in one process, over the same models: they are independent, and none leaves anything behind. */
 // @runs fast
 
 import { expect } from 'chai';
@@ -233,7 +233,7 @@ describe('running two applications', () => {
   });
 
   describe('ten times', () => {
-    /** How much routing-controllers knows, by kind. */
+    /** Number of entries in the storage of routing-controllers, by kind. */
     const storageSizes = () =>
       Object.entries(getMetadataArgsStorage()).map(([kind, entries]) => [kind, entries.length]);
 

@@ -1,4 +1,4 @@
-/** What `serve` sets up in the process that calls it. How a process stops is tested in test/process. */
+/** The changes of `serve` to the process that calls it. The end of a process is tested in test/process. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';

@@ -71,7 +71,7 @@ class InboxController {
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8';
 const TITLE = 'Saturn <b>"';
 
-/** What the attributes of this name hold, as a browser reads them. */
+/** Values of the attributes of this name, as a browser reads them. */
 function attributes(html: string, name: string): readonly string[] {
   const found = [...html.matchAll(new RegExp(`\\b${name}="([^"]*)"`, 'g'))].map(([, value = '']) => value);
   return found.map(shown);

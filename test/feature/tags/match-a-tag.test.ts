@@ -1,4 +1,4 @@
-/** Strong tags: `ETag` tells the state of a record, `If-Match` makes it the condition of a write, also of one that has no tags; `If-None-Match` of a read. */
+/** Strong tags: `ETag` identifies the state of a record. `If-Match` makes it the condition of a write, also of one that has no tags; `If-None-Match` that of a read. */
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
@@ -65,10 +65,10 @@ class Mark extends NumberedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
-/** What code of the user's shows at the end of a text. It is in no row. */
+/** Text that code of the user's adds to an answer. It is in no row. */
 let ending = '';
 
-/** Its version is for some. */
+/** Some requests may not see its version. */
 @Crud({
   endpoints: ['read', 'create', 'update', 'delete', 'replace', 'updateMany'],
   fields: { version: { read: (request) => request.get('role') === 'auditor' } },
@@ -94,12 +94,12 @@ class Call extends NumberedRow {
   declare text: string;
 }
 
-/** What decorators read of a body. */
+/** The class of a body. */
 class Words {
   @IsString() declare text: string;
 }
 
-/** Who change one record at the same time. */
+/** Number of clients that change one record at the same time. */
 const CLIENTS = 16 * Number(process.env['CRUD_TEST_TIMES'] ?? 1);
 
 const CHANGED = { detail: 'The Note has been changed since; read it again, and repeat the change.' };
@@ -107,7 +107,7 @@ const CHANGED = { detail: 'The Note has been changed since; read it again, and r
 /** A tag without a number. */
 const SEALED = /^"s[\w-]{22}(?:\.[\w-]+)?"$/;
 
-/** What stands before the dot: answers that code of the user's takes part in have more. */
+/** The part of a tag before the dot: answers that code of the user's takes part in have more. */
 function stateOf({ headers }: Response): string | undefined {
   return /^"(x?\d+)(?:\.[\w-]+)?"$/.exec(headers['etag'] ?? '')?.[1];
 }
@@ -415,7 +415,7 @@ describe('the tags of records', () => {
     expect((await Lock.findByPk('n'))?.get()).to.include({ count: CLIENTS, revision: CLIENTS });
   });
 
-  /** What overrides were called with. */
+  /** Calls of overrides. */
   const called: string[] = [];
   class Overridden extends crudController(Note) {
     override async update(id: number, values: object, context: CrudContext<Note>) {

@@ -40,9 +40,9 @@ class Memo extends NumberedRow {
 }
 
 const committed: string[] = [];
-/** What callbacks after a commit wait for. */
+/** Callbacks after a commit wait for it. */
 let stopped = deferred();
-/** What a method began and did not wait for. */
+/** A promise that a method began and did not wait for. */
 let late: Promise<unknown> = Promise.resolve();
 
 class MemoController extends crudController(Memo) {

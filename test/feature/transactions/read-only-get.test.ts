@@ -80,7 +80,7 @@ describe('a GET', () => {
   let site: TestApp;
   let cursor: string;
 
-  /** What a hook may try. */
+  /** Attempts of a hook to write. */
   const ATTEMPTS: Readonly<Record<string, () => Promise<unknown>>> = {
     ...writeAttempts(Visit, {}),
     'creates records in bulk': () => Visit.bulkCreate([{}, {}]),

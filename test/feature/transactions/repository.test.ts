@@ -35,7 +35,7 @@ import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-/** What the validator of a town was asked. */
+/** Values that the validator of a town received. */
 const validated: number[] = [];
 
 @Crud()

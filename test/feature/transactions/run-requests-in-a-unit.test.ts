@@ -58,7 +58,7 @@ function rollBack(): never {
   throw new RangeError('rolled back');
 }
 
-/** What a write fails with that comes when the client has gone. */
+/** The error of a write that comes when the client has gone. */
 let late: Promise<unknown> | undefined;
 
 class Refuse implements InterceptorInterface {
@@ -107,7 +107,7 @@ describe('a middleware that runs requests in a unit of work', () => {
     return { models: [...MODELS, Crowd], engine: { pool }, bootstrap: { models: [] } };
   });
   let agent: BuiltApp['agent'];
-  /** What becomes of the unit when the request is answered. */
+  /** Ends the unit when the request has its answer. */
   let end: () => void;
   let outcome: Promise<unknown>;
 

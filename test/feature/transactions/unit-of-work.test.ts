@@ -51,7 +51,7 @@ describe('a unit of work', () => {
     (await ask('SELECT pg_current_xact_id()::text AS id', options))[0]?.['id'];
   const fail = (state: string) =>
     site.engine.sequelize.query(`DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '${state}'; END $$`);
-  /** Runs a unit again and again, as it may be; gives how often, with what it ended, and which attempts were told of its commit. */
+  /** Runs a unit, which may repeat it. Returns the number of attempts, the result, and the attempts whose callback after the commit ran. */
   const attempt = async (work: (attempts: number) => unknown) => {
     let attempts = 0;
     const committed: number[] = [];

@@ -21,7 +21,7 @@ class Sample extends NumberedManyTypes {
   @Column(DataType.INET) declare address: string | null;
 }
 
-/** What is sent, what PostgreSQL then has as text, and what comes back where that is something else. */
+/** A sent value, its text in PostgreSQL, and the answered value where that differs. */
 type Case = readonly [attribute: string, sent: unknown, stored: string, answered?: unknown];
 
 const UUID = 'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11';
@@ -131,7 +131,7 @@ const ROUND_TRIPS: readonly Case[] = [
   ['address', '192.168.0.1', '192.168.0.1/32', '192.168.0.1'],
 ];
 
-/** What SQL can store, and no body. */
+/** Values that SQL can store, and no body. */
 const STORED_BY_SQL: readonly (readonly [attribute: string, sql: string, answered: unknown])[] = [
   ['float', "'-Infinity'", '-Infinity'],
   ['moment', "'2026-01-31 08:00:00.123456+00'", '2026-01-31T08:00:00.123Z'],

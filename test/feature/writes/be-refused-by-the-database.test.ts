@@ -1,4 +1,4 @@
-/** What only the database can refuse: the status, the attribute where its name tells, and never the database's words. */
+/** Refusals by the database: the status, the attribute where its name is safe to show, and never the database's words. */
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
@@ -65,7 +65,7 @@ class Fault extends NumberedRow {
   @Column({ type: DataType.STRING(5), allowNull: false }) declare state: string;
 }
 
-/** What a hook gives the attributes that no client knows breaks rules of Sequelize's. */
+/** A hook sets attributes that no client has, and breaks rules of Sequelize's. */
 @Crud()
 @Table({ tableName: 'tickets', timestamps: false })
 class Ticket extends NumberedRow {

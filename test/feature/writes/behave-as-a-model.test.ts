@@ -37,7 +37,7 @@ class Leaf extends Model {
   @DeletedAt declare deletedAt: Date | null;
 }
 
-/** What a client knows of a record of its own. */
+/** A record of the client's own, as the client remembers it. */
 interface Known {
   readonly id: string;
   owner: string;

@@ -1,4 +1,4 @@
-/** An UPDATE gives back the row that a query would find, also when the table gets a trigger while the application runs. */
+/** An UPDATE returns the row that a query would find, also when the table gets a trigger while the application runs. */
 // @runs fast
 
 import { expect } from 'chai';
@@ -23,7 +23,7 @@ class Plain extends NumberedRow {
   @Column(DataType.CHAR(3)) declare code: string | null;
   @Column(DataType.JSON) declare json: unknown;
 
-  /** What clients may write, and nobody stores. */
+  /** A value that clients may write, and no column stores. */
   @Column({
     type: DataType.VIRTUAL(DataType.STRING(20)),
     set(this: Plain, value: string) {
@@ -135,7 +135,7 @@ describe('an update on the general path', () => {
       END $f$`);
     await query('CREATE TRIGGER shaping BEFORE UPDATE ON triggered FOR EACH ROW EXECUTE FUNCTION shape()');
     await expectGiven('/triggered/1', { name: 'new' }, { name: 'NEW' });
-    // What the trigger does besides is undone with a row that it leaves out.
+    // Other changes of the trigger are undone with a row that it leaves out.
     expectProblem(await site.agent.patch('/triggered/1').send({ name: 'refused' }), 409, {
       detail: 'The database did not store the record, and nothing was done.',
     });
@@ -224,7 +224,7 @@ for (const fastPath of [true, false]) {
       async () => {
         expectJson(await change('before'), 200, { id: 1, text: 'before', size: null });
         await query(`BEGIN; ALTER TABLE signs ALTER size TYPE bigint; ${TRIGGER} COMMIT`);
-        // Only what a connection keeps tells that the columns have changed, and later statements of a session are not kept.
+        // Only a statement that a connection keeps fails when the columns have changed. Later statements of a session are not kept.
         const tells = fastPath && onPath({ fast: true, unit: false, session: false, records: false });
         if (!tells) pass(HALF_A_MINUTE);
         expectJson(await change('after'), 200, { id: 1, text: 'after!', size: null });

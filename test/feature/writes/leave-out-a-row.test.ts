@@ -1,4 +1,4 @@
-/** A table that takes a write and leaves its row out, by a trigger that gives NULL: 409, and all that it did is undone. */
+/** A table that accepts a write and leaves its row out, by a trigger that returns NULL: 409, and all its changes are undone. */
 
 import { expect } from 'chai';
 import { DataType } from 'sequelize-typescript';
@@ -13,7 +13,7 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const endpoints = ['list', 'read', 'create', 'update', 'replace', 'delete'];
 const NAMED = { name: { type: DataType.STRING(20), allowNull: false } };
-/** The client gives the key, so that a record can be replaced. */
+/** The client sets the key, so that a record can be replaced. */
 const OF_CLIENTS = { base: KeyedRow, crud: { endpoints } };
 const PARANOID = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true };
 const Plain = served('plain', NAMED, OF_CLIENTS);

@@ -25,7 +25,7 @@ class Account extends Model {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare balance: number;
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 0 }) declare limit: number;
 
-  /** Nothing but staff gives it, so that others replace only. */
+  /** Only staff may set it, so that others replace only. */
   @Column({ type: DataType.STRING(10), allowNull: false }) declare owner: string;
 }
 

@@ -37,7 +37,7 @@ import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp, type TestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-/** What cannot be shown. */
+/** A value that no answer can show. */
 const SECRET = 'unspeakable';
 
 function speak(value: unknown): unknown {
@@ -122,7 +122,7 @@ class AnsweredController extends crudController(Answered) {
   override async create(values: CreateValues<Answered>, context: CrudContext<Answered>): Promise<Answered> {
     await super.create(values, context);
     context.response.status(201).json({});
-    // What is promised is a record; code in JavaScript returns nothing.
+    // The type promises a record; code in JavaScript returns nothing.
     return undefined as unknown as Answered;
   }
 }
@@ -138,7 +138,7 @@ class Report {
   }
 }
 
-/** What routes of the user's return, of which each cannot be sent for the one text. */
+/** Results of the user's routes; none of them can be sent with the secret text. */
 const RESULTS: Readonly<Record<string, (text: string, record: Gotten) => unknown>> = {
   record: (_text, record) => record,
   report: (text) => new Report(text),
@@ -235,7 +235,7 @@ class HandController {
   }
 }
 
-/** Of an application: it gives a record along, within the very object that a method has returned, or alone. */
+/** Of an application: it adds a record to the object that a method has returned, or returns it alone. */
 @Interceptor()
 class GiveAlong implements InterceptorInterface {
   intercept(_action: Action, result: unknown): unknown {

@@ -26,7 +26,7 @@ class Book extends Model {
   declare accessCode: string;
 }
 
-/** A row whose defaults only the database knows. */
+/** A row whose defaults are in the database only. */
 @Crud({ prefix: '/loans' })
 @Table({ tableName: 'loans', timestamps: false })
 class Loan extends Model {

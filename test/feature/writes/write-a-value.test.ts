@@ -1,4 +1,4 @@
-/** What a repository writes is what Sequelize writes, whatever value a user's own code gives. */
+/** Values that a repository writes are those that Sequelize writes, whatever value a user's own code sets. */
 // @runs fast
 import { expect } from 'chai';
 import { literal, QueryTypes } from 'sequelize';
@@ -61,7 +61,7 @@ describe('a value that is written', () => {
   const boxes = new Repository(Box);
   const site = serveTestApp(() => ({ models: [Box], bootstrap: { models: [] } }));
 
-  /** What is in the table then, or what it fails with. */
+  /** The stored value, or the error of the write. */
   async function outcome(column: string, write: () => Promise<Box>): Promise<unknown> {
     try {
       const { id } = await write();

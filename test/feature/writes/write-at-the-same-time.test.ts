@@ -105,7 +105,7 @@ describe('a change and its answer', () => {
 
   beforeEach(() => Promise.all(MODELS.map(refill)));
 
-  /** What is answered to a request that waits for another transaction, which commits then. */
+  /** The answer to a request that waits for another transaction, which commits then. */
   async function behind(text: string, send: () => PromiseLike<Response>): Promise<Response> {
     const { sequelize } = site.engine;
     const transaction = await sequelize.transaction();

@@ -1,4 +1,4 @@
-/** One of two ES modules that import each other. */
+/** An ES module of two that import each other. */
 import { BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';
 import { Crud, type Ref } from '../../../src/index.js';
 import { Project } from './project.mjs';

@@ -1,4 +1,4 @@
-/** An application that knows nothing of tracers; its database is the first argument. */
+/** An application without code for tracers; its database is the first argument. */
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import express from 'express';

@@ -1,4 +1,4 @@
-/** Loaded before the application: has dd-trace trace it, and gives the traces it lets go of to the parent process. */
+/** Loaded before the application: has dd-trace trace it, and sends the finished traces to the parent process. */
 import tracer from 'dd-trace';
 import type { TracedSpan } from './traced-span.js';
 

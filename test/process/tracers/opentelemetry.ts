@@ -1,4 +1,4 @@
-/** Loaded before the application: has OpenTelemetry trace pg and requests, and gives the spans to the parent process. */
+/** Loaded before the application: has OpenTelemetry trace pg and requests, and sends the spans to the parent process. */
 import { createRequire } from 'node:module';
 import { context, SpanStatusCode, trace } from '@opentelemetry/api';
 import { registerInstrumentations } from '@opentelemetry/instrumentation';

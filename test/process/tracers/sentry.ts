@@ -1,9 +1,9 @@
-/** Loaded before the application: has Sentry trace pg and requests, and gives the spans to the parent process. */
+/** Loaded before the application: has Sentry trace pg and requests, and sends the spans to the parent process. */
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import type { TracedSpan } from './traced-span.js';
 
-/** What is used of the SDK. `npm run tracers` installs it, so that its types may be missing. */
+/** The used part of the SDK. `npm run tracers` installs it, so that its types may be missing. */
 interface Sentry {
   init(options: object): void;
 }

@@ -23,9 +23,9 @@ const QUIET = {
   DD_TRACE_HEADER_TAGS: 'x-case:case',
 };
 
-/** Milliseconds between two looks at what has been let go of. */
+/** Milliseconds between two checks of the finished traces. */
 const INTERVAL = 25;
-/** Looks after which a trace counts as held back. */
+/** Number of checks after which a trace counts as held back. */
 const LOOKS = 400;
 
 /** The running application. */
@@ -55,7 +55,7 @@ export class TracedProcess implements AsyncDisposable {
     return started;
   }
 
-  /** What it has written to standard error. */
+  /** Its output on standard error. */
   get errors(): string {
     return this.#errors;
   }

@@ -1,4 +1,4 @@
-/** What the tests want to know of a span, of whatever tracer. */
+/** A span in the form that the tests compare, from whatever tracer. */
 
 /** A span that has ended. */
 export interface TracedSpan {

@@ -23,7 +23,7 @@ function asking(options: object) {
   return compileAccessRules(info, access);
 }
 
-/** The access of a request, where no rule gives a promise. */
+/** The access of a request, where no rule returns a promise. */
 function granted(options: object, endpoint: Endpoint | null = 'list'): Access {
   return asking(options)(REQUEST, endpoint) as Access;
 }

@@ -13,7 +13,7 @@ function accessOf(scope: Readonly<Record<string, ScopeMode>>, unwritable: readon
   return { ...OPEN_ACCESS, form, values: () => values };
 }
 
-/** What is wrong with a body, as pointers and codes; empty where nothing is. */
+/** Problems of a body, as pointers and codes; empty where it has none. */
 async function wrong(work: () => unknown): Promise<readonly string[]> {
   try {
     await work();

@@ -1,4 +1,4 @@
-/** What is wrong with `scope`, `visible` and `deny`, each found at the start: a rule that is not understood lets nothing through. */
+/** Wrong `scope`, `visible` and `deny`, each found at the start: a rule that is not understood lets nothing through. */
 import { expect } from 'chai';
 import { DataTypes } from 'sequelize';
 import { compileResource } from '../../../src/compile/compile-resource.js';

@@ -251,7 +251,7 @@ describe('[R23] compiling include', () => {
       const ofId = [left('include.reviews', 'id'), left('subresources.reviews', 'id')];
       const withId = Array.isArray(attributes) ? [] : ofId;
       expect(found).to.deep.equal([left('include.country', 'countryId'), ...withId]);
-      // Those of related records are read along.
+      // Keys of related records are read with them.
       const related = { Review: { include: { city: true, 'city.country': true } }, Country: {}, City: {} };
       expect(problems(related, own)).to.deep.equal([]);
     }

@@ -24,7 +24,7 @@ function declared(options: Options, guards: readonly string[] = [], models: Mode
 
 const compile = (options: Options) => compilePlan(declared(options), decoratorReader);
 
-/** What may be filtered by, in short. */
+/** The names that a filter may use, in short. */
 function shown(filters: ReadonlyMap<string, RelationFilter>): object {
   return Object.fromEntries(
     [...filters].map(([name, { filters: own, relations }]) => [

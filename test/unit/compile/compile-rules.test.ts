@@ -1,4 +1,4 @@
-/** What is wrong with `can` and `fields`. */
+/** Wrong `can` and `fields`. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { DataTypes } from 'sequelize';

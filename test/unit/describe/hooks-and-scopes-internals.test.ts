@@ -11,7 +11,7 @@ function define() {
   return { sequelize, model };
 }
 
-/** What sees a hook of this name. It is put where Sequelize keeps hooks, because Sequelize adds none that it does not know. */
+/** Functions that detect a hook of this name. The test puts it into Sequelize's options, because Sequelize adds no hook of an unknown name. */
 function seen(owner: 'model' | 'sequelize', name: string) {
   const { model, sequelize } = define();
   const { options } = { model, sequelize }[owner] as object as {

@@ -24,7 +24,7 @@ import { describeFault, type FaultKind } from '../../../src/errors/database-faul
 
 const SECRET = 'hunter22';
 
-/** What PostgreSQL reports, as pg makes an error of it. */
+/** An error that PostgreSQL reports, as pg makes it. */
 function serverError(code: string, fields: Partial<PgError> = {}): PgError & { sql: string } {
   const error = new PgError(`a message with ${SECRET}`, 100, 'error');
   return Object.assign(error, {
@@ -36,7 +36,7 @@ function serverError(code: string, fields: Partial<PgError> = {}): PgError & { s
   });
 }
 
-/** What Node or pg throw without asking the server. */
+/** An error of Node or pg, without an answer of the server. */
 function plainError(message: string, code?: string): Error & { sql: string } {
   return Object.assign(new Error(message), code === undefined ? {} : { code }, { sql: 'SELECT 1' });
 }

@@ -7,7 +7,7 @@ import { listen } from '../../support/listen.js';
 
 const LONG = { text: 'é'.repeat(3000) };
 
-/** What stands before an answer. */
+/** State of a response before its answer. */
 interface Before {
   readonly etag?: unknown;
   readonly status?: number;

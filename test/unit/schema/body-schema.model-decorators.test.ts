@@ -18,7 +18,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { attach } from '../../support/offline-models.js';
 import { bodyIssues, parseCreate, parseUpdate } from '../../support/parse-bodies.js';
 
-/** What is said of an attribute that has no date and time. */
+/** The issue of an attribute that is no date and time. */
 const noMoment = (name: string) => ({
   pointer: `/${name}`,
   code: 'isDateTime',

@@ -30,7 +30,7 @@ describe('parseBody', () => {
 
     it('points to the property of a nested value without rules', async () => {
       class Loose {
-        // What code of the user's makes of a value is not known at the start.
+        // The result of the user's transformation is not known at the start.
         @Transform(({ value }) => value) @ValidateNested() details = {};
       }
       expect(

@@ -1,4 +1,4 @@
-/** What JSON Schema says of a column, against what its rules do: the first is never stricter, and rarely wider. */
+/** JSON Schemas of columns, against the rules of the columns: a schema is never stricter, and rarely wider. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ColumnType } from '../../../src/describe/column-type.js';
@@ -29,7 +29,7 @@ const TYPES: readonly ColumnType[] = [
 ];
 const ARRAYS: readonly ColumnType[] = TYPES.map((element) => ({ kind: 'array', element }));
 
-/** Texts that are almost what some column asks for. */
+/** Texts that some column almost accepts. */
 const almost = fc.oneof(
   fc.stringMatching(/^-?[0-9]{0,21}(?:\.[0-9]{0,6})?$/),
   fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,3})(?:\.[0-9]{1,2}0{0,3})?$/),
@@ -56,7 +56,7 @@ const value = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue() },
 );
 
-/** What no pattern says: the last digits of a range, leap seconds and years of four zeros, NUL, keys of prototypes. */
+/** Rules that no pattern expresses: the last digits of a range, leap seconds and years of four zeros, NUL, keys of prototypes. */
 function isBeyondPatterns(text: string): boolean {
   return /[0-9]{19}|(?:__proto__|constructor|prototype)|\\u0000|\\ud|0000-|:60/i.test(text);
 }

@@ -106,7 +106,7 @@ function subjectOf(model: ModelClass, kind: BodyKind) {
   return { schema, right, wrong };
 }
 
-/** What the class alone makes of the body. */
+/** Parses the body by the class alone. */
 function parseThroughClass(schema: BodySchema, body: unknown): Promise<BodyValues> {
   return parseBody({ ...schema, read: readNothing }, body);
 }

@@ -22,7 +22,7 @@ const Article = defineModel(
   { timestamps: true, paranoid: true, version: true },
 );
 
-/** What is wrong with the values, as `property: rule, …`. */
+/** Problems of the values, as `property: rule, …`. */
 async function failuresOf(schema: SchemaClass, values: object): Promise<string[]> {
   const errors = await validate(plainToInstance(schema, values, { exposeUnsetFields: false }));
   return errors.map(

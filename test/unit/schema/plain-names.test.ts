@@ -15,7 +15,7 @@ const plainOf = (target: Class) => {
   return properties && Object.fromEntries(properties);
 };
 
-/** What the class shows of the values, under the names that leave. */
+/** Values that the class shows, under their names in answers. */
 function shownBy(target: Class): object {
   const shown = readThroughClass(target, { ...VALUES }, VIEWS) as Record<string, unknown>;
   const names = [...classProperties(target, 'read')].map((name) => shownName(target, name));

@@ -91,7 +91,7 @@ describe('classJsonSchema', () => {
         tag,
         moment: { type: 'string', format: 'date-time' },
         title: { minLength: 1 },
-        // What only the user's own code knows.
+        // Only the user's own code has their rules.
         mirror: {},
         anything: {},
         sometimes: {},

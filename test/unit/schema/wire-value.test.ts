@@ -17,7 +17,7 @@ function padded(value: number, digits: number): string {
   return String(value).padStart(digits, '0');
 }
 
-/** What holds for values of any kind. */
+/** Checks a property of values of any kind. */
 function forAny<T>(values: fc.Arbitrary<T>, check: (value: T) => unknown, numRuns = 100): void {
   fc.assert(
     fc.property(values, (value) => void check(value)),
@@ -231,7 +231,7 @@ describe('isBigint', () => {
 });
 
 describe('isDecimal', () => {
-  /** Whether the value is stored as it is: in units of the last digit it is whole, and has few enough digits. */
+  /** True where the value is stored as it is: in units of the last digit it is whole, and has few enough digits. */
   function fitsExactly(value: string, precision: number, scale: number): boolean {
     const [whole = '', fraction = ''] = value.replace('-', '').split('.');
     const shifted = BigInt(whole + fraction) * 10n ** BigInt(scale);

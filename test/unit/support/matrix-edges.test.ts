@@ -17,7 +17,7 @@ describe('the edges of the matrix', () => {
     it(`have the lowest and the highest version of ${name}`, () =>
       expect(specs).to.include.members([`${name}@${lowestVersions(range)[0]}`, `${name}@${range}`]));
 
-    // npm gives the newest of the last one for the whole range.
+    // npm installs the newest of the last one for the whole range.
     for (const part of parts.slice(0, -1)) {
       it(`have a version of ${name} in ${part}`, () =>
         expect(specs).to.include.oneOf([`${name}@${lowestVersions(part)[0]}`, `${name}@${part}`]));

@@ -1,4 +1,4 @@
-/** What the statements find and write is tested against PostgreSQL; here, what is text, what is a value, and what is shared. */
+/** The text of statements, their values, and the texts that they share. Tests with PostgreSQL check their results. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataTypes } from 'sequelize';

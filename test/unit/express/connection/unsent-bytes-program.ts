@@ -8,7 +8,7 @@ import { listen, requestHead } from '../../../support/listen.js';
 
 /** More than half of what may be under way, and more than sockets hold. */
 const BYTES = Buffer.alloc(HEAP_LIMIT * 0.3, 'x');
-/** What a write has done is not denied, so its answer is sent, however long. */
+/** A write, whose answer is sent however long it is, because its effect is in the database. */
 const REQUEST = requestHead('POST /');
 
 /** @param parts two are more than may be under way */

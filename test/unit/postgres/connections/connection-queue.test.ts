@@ -1,4 +1,4 @@
-/** How many use a connection together, and when the queue gives it up. */
+/** Number of those that use a connection together, and the moment when the queue releases it. */
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { ConnectionQueue } from '../../../../src/postgres/connections/connection-queue.js';
@@ -96,7 +96,7 @@ describe('a queue for connections', () => {
       size = behind + 1;
     };
     for (let count = 0; count < 60; count += 1) queue.join({ use, fail: () => {}, mayFollow: () => true });
-    /** Ends a group, and gives the size of the next one. */
+    /** Ends a group, and returns the size of the next one. */
     const end = () => {
       for (let left = size; left > 0; left -= 1) queue.leave(client);
       return size;

@@ -1,4 +1,4 @@
-/** What writes are told that went together, however their transactions end. */
+/** Results of writes that went together, however their transactions end. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -16,7 +16,7 @@ import { FakeClock } from '../../../support/fake-clock.js';
 import { MemoryPool } from '../../../support/memory-pool.js';
 import { wholeOr } from '../../../support/short.js';
 
-/** What PostgreSQL and the driver can say instead of committing, and what that means. */
+/** Errors of PostgreSQL and the driver in the place of a commit, with their meaning. */
 const FAILURES = {
   refused: { code: '23505', severity: 'ERROR' },
   translated: { code: '23505', severity: 'FEHLER' },
@@ -56,9 +56,9 @@ interface Attempt {
 interface Write {
   readonly id: string;
   readonly attempts: Attempt[];
-  /** What it was told, each time. */
+  /** Its results, each time. */
   readonly told: unknown[];
-  /** How often it is in the database. */
+  /** Number of times that it is in the database. */
   commits: number;
 }
 
@@ -167,7 +167,7 @@ class Simulation {
     }
   }
 
-  /** As the executor tells it: an error of PostgreSQL's is that of one execution. */
+  /** As the executor reports it: an error of PostgreSQL's is that of one execution. */
   #fail(sent: Sent | undefined, { choice, failure, isCommitted }: Step & { kind: 'fail' }): void {
     if (!sent) return;
     const { executions, end } = sent.batch;

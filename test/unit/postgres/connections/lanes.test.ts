@@ -1,4 +1,4 @@
-/** What reads are told that share a connection, in whatever order executions end, fail and stall. */
+/** Results of reads that share a connection, in whatever order executions end, fail and stall. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -31,17 +31,17 @@ type Step =
 
 interface Read {
   readonly id: string;
-  /** Whether it shares a connection at first. */
+  /** True where it shares a connection at first. */
   readonly isShared: boolean;
-  /** What was said of its executions. */
+  /** Results of its executions. */
   readonly said: unknown[];
-  /** And of those that share no connection. */
+  /** Results of its executions without a shared connection. */
   readonly saidAlone: unknown[];
   executions: number;
   isRepeated: boolean;
-  /** Whether it was not executed, because another of its batch failed. */
+  /** True where it was not executed, because another of its batch failed. */
   isLeftOut: boolean;
-  /** What it was told; the first counts. */
+  /** Its result; the first counts. */
   told: unknown;
 }
 
@@ -53,14 +53,14 @@ class Simulation {
   readonly #budget = new RepeatBudget();
   readonly #tokens: number;
   readonly #reads: Read[] = [];
-  /** What is under way on each connection, in the order of its answers. */
+  /** Batches under way on each connection, in the order of their answers. */
   readonly #underway = new Map<PooledClient, Batch[]>();
   readonly #statements: readonly PreparedStatement[];
   #isRefusing = false;
-  /** What was found to be wrong. */
+  /** Problems that were found. */
   readonly #problems: unknown[] = [];
 
-  /** @param tokens how many reads may be executed twice at first */
+  /** @param tokens number of reads that may be executed twice at first */
   constructor(clock: FakeClock, size: number, tokens: number, readServers: number) {
     this.#clock = clock;
     this.#tokens = tokens;
@@ -111,7 +111,7 @@ class Simulation {
     expect([load, isInUse, isOpen, this.#pool.pool.using]).to.deep.equal([0, false, true, 0]);
   }
 
-  /** What is thrown in a timer is not thrown to the test. */
+  /** Collects the error of a check: the test does not see one that is thrown in a timer. */
   #note(check: () => void): void {
     try {
       check();
@@ -164,7 +164,7 @@ class Simulation {
     else this.#askAlone(pending);
   }
 
-  /** Whether it is what all others of its connection wait for. */
+  /** True where all others of its connection wait for it. */
   #isKnownAsSlow(read: SharedRead): boolean {
     return [...this.#underway.values()].some(
       ([first]) => first?.executions.length === 1 && first.executions.includes(read),
@@ -248,7 +248,7 @@ class Simulation {
     }
   }
 
-  /** As the executor tells it: an error of PostgreSQL's is that of one execution. */
+  /** As the executor reports it: an error of PostgreSQL's is that of one execution. */
   #failOne({ executions, end }: Batch, choice: number, fields: object): void {
     const error = Object.assign(new Error('refused'), fields);
     const failed = choice % executions.length;
@@ -306,7 +306,7 @@ const journeyArbitrary = fc.record({
   size: fc.integer({ min: 1, max: 4 }),
   tokens: fc.constantFrom(0, 2, BURST),
   readServers: fc.integer({ min: 1, max: 2 }),
-  // Those of one turn of the event loop may go together.
+  // Executions of one turn of the event loop may go together.
   turns: fc.array(
     fc.record({
       steps: fc.array(stepArbitrary, { minLength: 1, maxLength: 6 }),

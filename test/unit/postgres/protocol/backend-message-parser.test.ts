@@ -1,4 +1,4 @@
-/** What PostgreSQL sends, however the network cuts it up: nothing is lost, and everything stays in order. */
+/** Messages of PostgreSQL, however the network cuts them up: nothing is lost, and everything stays in order. */
 import { expect } from 'chai';
 import { BackendMessageParser } from '../../../../src/postgres/protocol/wire-messages.js';
 import { wholeOr } from '../../../support/short.js';
@@ -45,13 +45,13 @@ const ROWS: readonly Row[] = [
   [null, null],
 ];
 
-/** What was told, in order: rows, tags, and the types of what was left to the driver. */
+/** Calls of the parser, in order: rows, tags, and the types of messages that were left to the driver. */
 type Told = readonly [string, unknown][];
 
 /** A driver as far as its reader goes, and queries that take their answers or leave them to it, one after the other. */
 class Scene {
   readonly told: [string, unknown][] = [];
-  /** How many rows the driver had to read. */
+  /** Number of rows that the driver had to read. */
   rowsLeft = 0;
   readonly #takes: boolean[];
   #left = Buffer.alloc(0);

@@ -12,7 +12,7 @@ function byDriver(statement: string, all: readonly (readonly (string | null)[])[
   return Buffer.concat([...executions, serialize.sync()]);
 }
 
-/** What ours says, and what pg would say. */
+/** Expects the messages of our serializer to be those of pg. */
 function expectSame(name: string, all: readonly (readonly (string | null)[])[]): void {
   const ours = serializeExecutions(
     name,
@@ -62,7 +62,7 @@ class Reader {
   }
 }
 
-/** What the messages say (53.7 of PostgreSQL's manual): types, lengths, texts, and which formats are not text. */
+/** The content of messages (53.7 of PostgreSQL's manual): types, lengths, texts, and formats that are not text. */
 function read(bytes: Buffer): unknown[] {
   const reader = new Reader(bytes);
   const said: unknown[] = [];

@@ -69,7 +69,7 @@ function issueOf(q: string, hidden: readonly string[] = []): RequestIssue {
   return issues[0] as RequestIssue;
 }
 
-/** What not every request may read is left out. */
+/** Names that only some requests may read are left out. */
 const FILTERABLE =
   'name country country.name country.continent country.continent.name reviews tags latest latest.rating latest.text'.split(
     ' ',
@@ -170,7 +170,7 @@ describe('a filter by relations', () => {
       });
     });
 
-    it('what the request may not read, as what is not there', () => {
+    it('names that the request may not read, like unknown names', () => {
       expect(issueOf('reviews=any=(text==x)', ['text'])).to.deep.include({
         detail: "Cannot filter by 'text'. Filterable: rating, author, author.name.",
         allowed: ['rating', 'author', 'author.name'],
@@ -178,7 +178,7 @@ describe('a filter by relations', () => {
       const told = (name: string) =>
         JSON.stringify(issueOf(`country.${name}==x`, ['region'])).replaceAll(name, '');
       expect(told('region')).to.equal(told('regio1'));
-      // A relation tells the value of its key.
+      // The value of a key is also visible through its relation.
       expect(issueOf('reviews=any=(author.name==x)', ['authorId']).allowed).to.deep.equal(['rating', 'text']);
     });
 
@@ -228,7 +228,7 @@ describe('a filter by relations', () => {
       });
     });
 
-    it('what is beyond the other limits inside of a condition', () => {
+    it('conditions that are beyond the other limits inside', () => {
       const inside = (condition: string) => issueOf(`reviews=any=(${condition})`).code;
       const many = (count: number) => Array.from({ length: count }, () => 'text==x').join(';');
       expect(parse(`reviews=any=(${many(10)})`).issues).to.deep.equal([]);

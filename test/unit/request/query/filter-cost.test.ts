@@ -1,4 +1,4 @@
-/** What a filter costs to refuse: CPU time of this process, because a request's is everybody's. */
+/** Cost of refusing a filter: CPU time of this process, because all requests share it. */
 import { expect } from 'chai';
 import { FILTER_LIMITS } from '../../../../src/request/query/filter-syntax.js';
 import { parsed } from '../../../support/filter-trees.js';
