@@ -232,52 +232,79 @@ function storedOf(image: string, other: string): string {
  * are the same whatever those of the writer are. Its search path has no schema in which others may create.
  */
 function functionDefinition(changes: string): string {
-  const empty = '(SELECT NULL::jsonb AS image WHERE false)';
-  const insert = (before: string, after: string, rowId: string, stored: readonly string[]) =>
+  const empty = '(SELECT NULL::jsonb AS image, NULL::text AS row_id)';
+  const pairs = (before: string, after: string) => (rowId: string) =>
+    `${imagesOf(before, rowId)} AS o FULL JOIN ${imagesOf(after, rowId)} AS n ON o.row_id = n.row_id`;
+  const insert = (from: string, values: readonly string[]) =>
     `INSERT INTO %1$I.crud_changes (source, row_id, op, context, old, new, left_out)
-    SELECT TG_ARGV[0], coalesce(o.row_id, n.row_id), CASE WHEN o.image IS NULL THEN 'i' WHEN n.image IS NULL THEN 'd' ELSE 'u' END,
-      context, ${stored.join(',\n      ')}
-    FROM ${imagesOf(before, rowId)} AS o FULL JOIN ${imagesOf(after, rowId)} AS n ON o.row_id = n.row_id
-    WHERE o.image IS DISTINCT FROM n.image;`;
+    SELECT TG_ARGV[0], ${values.join(',\n      ')}
+    FROM ${from}
+    WHERE o.image IS DISTINCT FROM n.image`;
+  const change = [
+    'coalesce(o.row_id, n.row_id)',
+    "CASE WHEN o.image IS NULL THEN 'i' WHEN n.image IS NULL THEN 'd' ELSE 'u' END",
+    'context',
+  ];
   const leftOut = `CASE WHEN excluded[1] IS NOT NULL THEN nullif(ARRAY(SELECT name FROM pg_catalog.unnest(excluded) AS name
         WHERE o.image -> name IS DISTINCT FROM n.image -> name), '{}') END`;
+  const whole = ['o.image', 'n.image', 'NULL'];
   const all = [storedOf('o.image', 'n.image'), storedOf('n.image', 'o.image'), leftOut];
   // Each subquery is prepared for each statement, whether a row needs it or not: for one row they take a third of the time.
-  const insertion = (before: string, after: string) => `IF isWhole THEN
-      ${insert(before, after, 'image ->> key[1]', ['o.image', 'n.image', 'NULL'])}
+  const insertion = (from: (rowId: string) => string) => `IF isWhole THEN
+      ${insert(from('image ->> key[1]'), [...change, ...whole])};
     ELSE
-      ${insert(before, after, ROW_ID, all)}
+      ${insert(from(ROW_ID), [...change, ...all])};
     END IF;`;
+  // A join, variables and conditions are a tenth: an update of one row has none of them.
+  const first = (name: 'old' | 'new') =>
+    imagesOf(
+      `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows LIMIT 1)`,
+      'image ->> (TG_ARGV[1]::text[])[1]',
+    );
   const text = `
 CREATE OR REPLACE FUNCTION %1$I.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER ${SETTINGS} AS $function$
 #variable_conflict use_variable
 DECLARE
-  key text[] := TG_ARGV[1];
-  excluded text[] := TG_ARGV[2];
-  kept text[] := nullif(TG_ARGV[3], '');
-  context jsonb := nullif(pg_catalog.current_setting('crud.context', true), '');
-  isWhole boolean := key[2] IS NULL AND excluded[1] IS NULL AND kept IS NULL;
+  isWhole boolean := TG_ARGV[1] NOT LIKE '%%,%%' AND TG_ARGV[2] = '{}' AND TG_ARGV[3] = '';
 BEGIN
+  IF isWhole AND TG_OP = 'UPDATE' AND TG_LEVEL = 'STATEMENT' THEN
+    ${insert(`${first('old')} AS o, ${first('new')} AS n`, ['n.row_id', "'u'", CONTEXT, ...whole])} AND o.row_id = n.row_id AND NOT EXISTS (SELECT FROM "crud:new" OFFSET 1);
+    IF FOUND THEN
+      RETURN NULL;
+    END IF;
+  END IF;
+  DECLARE
+    key text[] := TG_ARGV[1];
+    excluded text[] := TG_ARGV[2];
+    kept text[] := nullif(TG_ARGV[3], '');
+    context jsonb := ${CONTEXT};
+  BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES (TG_ARGV[0], '', 't', context);
   ELSIF TG_LEVEL = 'ROW' THEN
     ${insertion(
-      `(SELECT pg_catalog.to_jsonb(OLD.*) AS image WHERE TG_OP <> 'INSERT')`,
-      `(SELECT pg_catalog.to_jsonb(NEW.*) AS image WHERE TG_OP <> 'DELETE')`,
+      pairs(
+        `(SELECT pg_catalog.to_jsonb(OLD.*) AS image WHERE TG_OP <> 'INSERT')`,
+        `(SELECT pg_catalog.to_jsonb(NEW.*) AS image WHERE TG_OP <> 'DELETE')`,
+      ),
     )}
   ELSIF TG_OP = 'INSERT' THEN
-    ${insertion(empty, tableOf('new'))}
+    ${insertion((rowId) => `${empty} AS o, ${imagesOf(tableOf('new'), rowId)} AS n`)}
   ELSIF TG_OP = 'UPDATE' THEN
-    ${insertion(tableOf('old'), tableOf('new'))}
+    ${insertion(pairs(tableOf('old'), tableOf('new')))}
   ELSE
-    ${insertion(tableOf('old'), empty)}
+    ${insertion((rowId) => `${imagesOf(tableOf('old'), rowId)} AS o, ${empty} AS n`)}
   END IF;
   RETURN NULL;
+  END;
 END $function$;
 REVOKE ALL ON FUNCTION %1$I.${FUNCTION}() FROM PUBLIC;
 `;
   return inSchemaOf(changes, text);
 }
+
+/** The writer, from a setting of the transaction. */
+export const CONTEXT = "nullif(pg_catalog.current_setting('crud.context', true), '')::jsonb";
 
 /** Settings of functions that make texts of values. */
 export const SETTINGS =

@@ -4,7 +4,15 @@ import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from './capture-options.js';
-import { captureOf, functionsFound, imagesOf, inSchemaOf, SETTINGS, tableOf } from './capture-sql.js';
+import {
+  CONTEXT,
+  captureOf,
+  functionsFound,
+  imagesOf,
+  inSchemaOf,
+  SETTINGS,
+  tableOf,
+} from './capture-sql.js';
 import { changeTables } from './change-table.js';
 import { ERASE, ERASE_ACTOR } from './erase-history.js';
 
@@ -64,8 +72,7 @@ BEGIN
   WHERE c.source = erased_source AND c.row_id = erased_row AND (c.old IS NOT NULL OR c.new IS NOT NULL);
   GET DIAGNOSTICS erased = ROW_COUNT;
   IF erased > 0 THEN
-    INSERT INTO %1$I.crud_changes (source, row_id, op, left_out, context) VALUES (erased_source, erased_row, 'e', columns,
-      nullif(pg_catalog.current_setting('crud.context', true), '')::jsonb);
+    INSERT INTO %1$I.crud_changes (source, row_id, op, left_out, context) VALUES (erased_source, erased_row, 'e', columns, ${CONTEXT});
   END IF;
   RETURN erased;
 END $function$;
@@ -77,8 +84,7 @@ BEGIN
   WHERE c.context ->> 'actor' = actor;
   GET DIAGNOSTICS erased = ROW_COUNT;
   IF erased > 0 THEN
-    INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES ('', '', 'e',
-      nullif(pg_catalog.current_setting('crud.context', true), '')::jsonb);
+    INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES ('', '', 'e', ${CONTEXT});
   END IF;
   RETURN erased;
 END $function$;

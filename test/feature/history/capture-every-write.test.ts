@@ -85,6 +85,8 @@ describe('the capture of changes', () => {
   };
 
   const LAMP = `INSERT INTO lamps (id, name) VALUES (1, 'a')`;
+  const PANELS = 'INSERT INTO panels VALUES (1, 1), (2, 2)';
+  const PANEL_EVENTS = ['panels 1 i', 'panels 2 i'];
   const writes: Readonly<Record<string, readonly [write: string, ...events: string[]]>> = {
     INSERT: [LAMP, 'lamps 1 i'],
     UPDATE: [`${LAMP}; UPDATE lamps SET name = 'b'`, 'lamps 1 i', 'lamps 1 u'],
@@ -123,6 +125,25 @@ describe('the capture of changes', () => {
     ROLLBACK: [`BEGIN; ${LAMP}; ROLLBACK`],
     TRUNCATE: [`${LAMP}; TRUNCATE lamps CASCADE`, 'lamps 1 i', 'bulbs  t', 'lamps  t'],
     changes: ['INSERT INTO panels VALUES (1, 1)', 'panels 1 i'],
+    'a whole row': [`${PANELS}; UPDATE panels SET part = 3 WHERE id = 2`, ...PANEL_EVENTS, 'panels 2 u'],
+    'a whole row that stays': [`${PANELS}; UPDATE panels SET part = 2 WHERE id = 2`, ...PANEL_EVENTS],
+    'the key of a whole row': [
+      `${PANELS}; UPDATE panels SET id = 3 WHERE id = 2`,
+      ...PANEL_EVENTS,
+      'panels 2 d',
+      'panels 3 i',
+    ],
+    'whole rows, of which one stays': [
+      `${PANELS}; UPDATE panels SET part = 2`,
+      ...PANEL_EVENTS,
+      'panels 1 u',
+    ],
+    'a whole row in conflict': [
+      `${PANELS}; INSERT INTO panels VALUES (1, 5), (3, 3) ON CONFLICT (id) DO UPDATE SET part = excluded.part`,
+      ...PANEL_EVENTS,
+      'panels 1 u',
+      'panels 3 i',
+    ],
     COPY: [`COPY lamps (id) FROM PROGRAM 'echo 1'`, 'lamps 1 i'],
     MERGE: [
       `${LAMP}; INSERT INTO lamps (id) VALUES (2); MERGE INTO lamps USING (VALUES (1), (2), (3)) AS v (n) ON id = v.n
