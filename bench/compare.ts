@@ -15,10 +15,10 @@ import type { Suite } from './suite.js';
 import { writeResults } from './write-results.js';
 
 const run = promisify(execFile);
-/** What contenders of ours are made of. */
+/** Folders with the compiled contenders of ours. */
 const FOLDERS = ['contenders', 'relations', 'writes', 'queries'].map((name) => `dist/bench/${name}`);
 
-/** Measures, and writes the results; answers with whether all rows count. */
+/** Measures, and writes the results. @returns true where all rows count */
 export async function runCompare(options: Options, command: readonly string[]): Promise<boolean> {
   const ours = oursOf(options.suite);
   const revision = resolveRevision(options.revision);

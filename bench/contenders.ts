@@ -1,9 +1,9 @@
-/** Who is compared: each is a process of its own, which is told a port and a database. */
+/** The contenders. Each is a process of its own, which reads a port and a database from its environment. */
 import { join } from 'node:path';
 import { feathers, finale, handWritten, nest, ours, oursByTwoKeys, type Wire } from './load/wires.js';
 import { BENCH } from './paths.js';
 
-/** One of those who are compared. `W` is how it is asked. */
+/** A server that is compared with others. `W` is the type that writes requests for its API. */
 export interface Contender<W = unknown> {
   /** As `--only` takes it. */
   readonly name: string;
@@ -15,31 +15,31 @@ export interface Contender<W = unknown> {
   readonly wire: W;
   /** Packages whose versions the report names. */
   readonly packages: readonly string[];
-  /** Whether the rows have to be of a tenant. */
+  /** True where the rows have to be of a tenant. */
   readonly isScoped?: boolean;
-  /** Whether rows have to have a key of two columns. */
+  /** True where rows have to have a key of two columns. */
   readonly hasTwoKeys?: boolean;
   /** Workloads under which a request of it takes seconds. */
   readonly omits?: readonly string[];
   /** Variables of its process. */
   readonly variables?: Readonly<Record<string, string>>;
-  /** What it answers as soon as it is ready. Default: an article. */
+  /** The path that it answers as soon as it is ready. Default: an article. */
   readonly readyPath?: string;
 }
 
-/** The one that all ratios are to. */
+/** The contender that all ratios are to. */
 export const LIMIT = 'node-http';
 
-/** The one that the ratios to the others are of. */
+/** The contender that the ratios to the others are of. */
 export const OURS = 'ours';
 
-/** Where programs of the project look for packages, and programs of the peers. */
+/** Folders from which packages are resolved: for programs of the project, and for those of the peers. */
 const OWN = join(__dirname, 'contenders');
 const PEERS = join(BENCH, 'peers/dist');
 
 /**
- * They are measured in this order. Whoever is compared most stands side by side: where others work on the same machine, it
- * can be another one half a minute later.
+ * They are measured in this order. The ones that are compared most are next to each other, because other work on the machine
+ * can change its speed within half a minute.
  */
 export const CONTENDERS: readonly Contender<Wire>[] = [
   limit('node-http-pipelined', 'node:http + pg, pipelined', ['pg']),

@@ -1,4 +1,4 @@
-/** The benchmark; `npm run bench -- --help` tells what it can do. */
+/** The benchmark; `npm run bench -- --help` prints its options. */
 import { StartProblem } from '../sample/support/start-problem.js';
 import { runCompare } from './compare.js';
 import { runFeeds } from './feeds/run-feeds.js';
@@ -39,7 +39,7 @@ function checkSystem(): void {
   throw new StartProblem('The benchmark reads processor times from /proc, which only Linux has.');
 }
 
-/** What was started ends with this process. */
+/** Processes that were started end with this one. */
 function stopOnSignals(): void {
   // Each of them waits for it; Node would take that many for a mistake.
   process.setMaxListeners(ARTICLES.contenders.length + 10);

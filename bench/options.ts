@@ -6,7 +6,7 @@ import type { Schedule } from './measure/measure.js';
 import { isVaried, type Platforms } from './platforms.js';
 import { ARTICLES, QUERIES, RELATIONS, type Suite, WRITES } from './suite.js';
 
-/** What is asked for. */
+/** The parsed command line. */
 export interface Options {
   readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'feeds' | 'help';
   readonly suite: Suite;
@@ -15,25 +15,25 @@ export interface Options {
   /** Names of workloads. */
   readonly work: readonly string[];
   readonly schedule: Schedule;
-  /** Whether the figures are none to quote: fewer contenders, workloads or rounds than the real run has. */
+  /** True where the figures may not be quoted: fewer contenders, workloads or rounds than in the full run. */
   readonly isPartial: boolean;
   readonly isQuick: boolean;
-  /** Whether each measurement is made once, however busy the machine is. */
+  /** True where each measurement is made once, however busy the machine is. */
   readonly isOnce: boolean;
-  /** What else than the Node and PostgreSQL of the machine contenders run on. */
+  /** Platforms beside the Node and PostgreSQL of the machine. */
   readonly platforms: Platforms;
   /** The git revision to compare with. */
   readonly revision: string;
 }
 
-/** Two seconds, as all clients connect at once: of one second their first requests are almost the hundredth part that p99 tells of. */
+/** Two seconds, because all clients connect at once: in one second, their first requests would be almost the hundredth part that p99 measures. */
 const FULL: Omit<Schedule, 'rounds'> = { seconds: 2, warmUp: 1, connections: 64 };
 const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
 
 /** Rounds of a full run of whole exports and imports. */
 const TRANSFER_ROUNDS = 3;
 
-/** Those who are measured on several platforms, where no others are named. */
+/** Contenders that are measured on several platforms, where `--only` names none. */
 const VARIED = ['node-http-pipelined', LIMIT, OURS];
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
@@ -149,7 +149,7 @@ type Given = ReturnType<typeof parse>;
 
 const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES } as const;
 
-/** The first one that is asked for counts. */
+/** Kinds of runs. Of several in a command line, the first of this list counts. */
 const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds'] as const;
 
 function suitesIn(given: Given): (keyof typeof SUITES)[] {

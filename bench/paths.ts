@@ -1,4 +1,4 @@
-/** Where things are: the benchmark runs compiled, from `dist/bench`. */
+/** Paths of the benchmark, which runs compiled, from `dist/bench`. */
 import { join, resolve } from 'node:path';
 
 /** The checkout. */
@@ -7,5 +7,5 @@ export const ROOT = resolve(__dirname, '../..');
 /** The benchmark's sources, and what belongs to them. */
 export const BENCH = join(ROOT, 'bench');
 
-/** What it writes. */
+/** The folder that it writes results to. */
 export const RESULTS = join(BENCH, 'results');

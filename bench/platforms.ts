@@ -2,7 +2,7 @@
 import type { Contender } from './contenders.js';
 import { type NodeProgram, provideNode } from './measure/runtimes.js';
 
-/** What is varied. A list is empty where all have what they always have. */
+/** Versions and processes that are varied. A list is empty where all contenders have the usual ones. */
 export interface Platforms {
   /** Major versions of Node. */
   readonly node: readonly string[];
@@ -12,21 +12,21 @@ export interface Platforms {
   readonly processes: readonly number[];
 }
 
-/** A contender on one of them. What is not said is as always. */
+/** A contender on a platform. */
 export interface PlacedContender extends Contender {
-  /** What its name has behind that of the contender. */
+  /** The part of its name behind that of the contender. */
   readonly platform?: string;
   readonly node?: NodeProgram;
   readonly postgres?: string;
   readonly processes?: number;
 }
 
-/** Whether something is varied. */
+/** @returns true where a list has values */
 export function isVaried({ node, postgres, processes }: Platforms): boolean {
   return node.length + postgres.length + processes.length > 0;
 }
 
-/** Each contender on each platform. Those of one platform stand side by side. */
+/** Each contender on each platform. Contenders of the same platform are next to each other. */
 export async function placeContenders(
   contenders: readonly Contender[],
   { node, postgres, processes }: Platforms,

@@ -12,7 +12,7 @@ import { type Run, writeReport } from './report/report.js';
 import { say } from './say.js';
 import { writeResults } from './write-results.js';
 
-/** Measures, and writes the results; answers with whether all rows count. */
+/** Measures, and writes the results. @returns true where all rows count */
 export async function runContenders(options: Options, command: readonly string[]): Promise<boolean> {
   const { suite } = options;
   const contenders = suite.contenders.filter(({ name }) => options.only.includes(name));
@@ -26,7 +26,7 @@ export async function runContenders(options: Options, command: readonly string[]
   return run.rows.every(({ problem }) => problem === null);
 }
 
-/** Measures the contenders, each in a process of its own, on one database; or on one of each version of PostgreSQL. */
+/** Measures the contenders, each in a process of its own, on one database, or on one for each version of PostgreSQL. */
 export async function runAll(
   options: Options,
   command: readonly string[],
@@ -58,7 +58,7 @@ export async function runAll(
     const machine = { ...described.machine, Steadiness: sampler.steadiness };
     return { ...measured, ...described, machine, base, ours };
   } finally {
-    // Whoever uses a database ends before it.
+    // The processes that use a database end before it.
     for (const each of started.reverse()) await each[Symbol.asyncDispose]();
   }
 }
@@ -91,7 +91,7 @@ async function describe(
   };
 }
 
-/** For machines: the samples, not what they come to. */
+/** The samples of a run as JSON, without medians. */
 export function toJson({ contenders, workloads, ...run }: Run): string {
   const named = {
     ...run,

@@ -1,4 +1,4 @@
-/** Tells the terminal how far the benchmark is. */
+/** Prints the progress of the benchmark. */
 
 /** Writes a line. */
 export function say(text: string): void {

@@ -1,4 +1,4 @@
-/** What is compared with what in one run: the articles, the library with its relations, writes, or searches, orders and aggregates. */
+/** The suites of the benchmark: the articles, the library with its relations, writes, or searches, orders and aggregates. */
 import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
 import { fillStatements, ROWS } from './load/article.js';
 import { WORKLOADS, type Workload } from './load/workloads.js';
@@ -16,7 +16,7 @@ import { WRITE_CONTENDERS } from './writes/contenders.js';
 import { fillStatements as fillVersioned, RESTORING } from './writes/versioned-articles.js';
 import { WRITE_WORKLOADS } from './writes/workloads.js';
 
-/** One of them. */
+/** The contenders, the workloads and the data of a run. */
 export interface Suite {
   readonly contenders: readonly Contender[];
   readonly workloads: readonly Workload[];
@@ -34,7 +34,7 @@ export interface Suite {
   readonly rounds: number;
   /** Makes the tables. */
   fill(contenders: readonly Contender[]): readonly string[];
-  /** Puts the tables right after a load that writes, where there is more to do than to take away what was added. */
+  /** Statements that restore the tables after a load that writes, where added rows are not the only change. */
   readonly restoring: readonly string[];
 }
 

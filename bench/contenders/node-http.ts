@@ -35,7 +35,7 @@ async function queryPage(query: PageQuery, total: Promise<number> | null = null)
   return `{"items":[${items}],"next":${next}${total ? `,"total":${await total}` : ''}}`;
 }
 
-/** `JSON.stringify` would call `toJSON` of each date, and look up what this knows. */
+/** `JSON.stringify` would call `toJSON` of each date, and find out types that are fixed here. */
 function toJson(row: ArticleRow): string {
   return (
     `{"id":${row.id},"title":${quote(row.title)},"body":${quote(row.body)},` +

@@ -1,4 +1,4 @@
-/** Ours with a getter on one attribute, which gives the value of the column. */
+/** Ours with a getter on one attribute, which returns the value of the column. */
 import { Crud } from 'crud-controllers';
 import { AllowNull, Column, DataType, Table } from 'sequelize-typescript';
 import { ArticleColumns } from './support/article-columns.js';

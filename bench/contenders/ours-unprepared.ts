@@ -1,4 +1,4 @@
-/** Ours as it is behind a pooler that knows no prepared statements. */
+/** Ours as it is behind a pooler without prepared statements. */
 import { serveApplication } from './support/ours.js';
 
 void serveApplication({ engine: { preparedStatements: false } });

@@ -1,4 +1,4 @@
-/** Ours with as many models or columns as the environment says; `GET /bootstrap` tells what they took to start. */
+/** Ours with as many models or columns as the environment says; `GET /bootstrap` returns the cost of their start. */
 import 'reflect-metadata';
 import { bootstrap, engineLifespan, serve } from 'crud-controllers';
 import express from 'express';

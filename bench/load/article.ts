@@ -66,7 +66,7 @@ export function randomId(random: Random, rows = ROWS): number {
   return randomInteger(random, 1, rows);
 }
 
-/** One that rows have. */
+/** A category that rows have. */
 export function randomCategory(random: Random): string {
   return `category-${randomInteger(random, 0, CATEGORIES - 1)}`;
 }
@@ -86,12 +86,12 @@ export function randomValues(random: Random): ArticleValues {
 }
 
 /**
- * The load generator puts another number of as many digits in its place each time: a change to what is there already
- * would be none, and some contenders notice that.
+ * The load generator puts another number of as many digits in its place each time. A change to the stored value would change
+ * nothing, and some contenders leave it out.
  */
 export const FRESH_NUMBER = 1_999_999;
 
-/** The load generator puts the id of another row in its place each time, so that no row is asked for twice in a load. */
+/** The load generator puts the id of another row in its place each time, so that no row is read twice in a load. */
 export const EACH_ROW = 1_888_888;
 
 /** The load generator puts a key in its place that no request has had. */

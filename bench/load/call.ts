@@ -8,7 +8,7 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What came back. */
+/** The answer to a call. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
@@ -19,7 +19,7 @@ export interface Answer {
 /** Sends a request to one contender. */
 export type Ask = (call: Call) => Promise<Answer>;
 
-/** Asks whoever listens on the port. */
+/** Sends requests to the process that listens on the port. */
 export function askPort(port: number): Ask {
   return async ({ method, path, body, headers }) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {

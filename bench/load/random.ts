@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same in every run, so that all contenders are asked the same. */
+/** Pseudorandom numbers, the same in every run, so that all contenders get the same requests. */
 
 /** The next number, from 0 to below 1. */
 export type Random = () => number;

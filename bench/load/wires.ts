@@ -1,4 +1,4 @@
-/** How each API is asked for the same thing, and where its answers have the content. */
+/** The requests of each API for the same rows, and the place of the rows in its answers. */
 import type { ArticleValues } from '../contenders/support/article-values.js';
 import { isActive } from './article.js';
 import type { Answer, Ask, Call } from './call.js';
@@ -30,7 +30,7 @@ const writes: Writes = {
   update: (id, body) => ({ method: 'PATCH', path: `${PATH}/${id}`, body }),
 };
 
-/** What the hand-written contenders have. */
+/** The API of the hand-written contenders. */
 export const handWritten: Wire = {
   ...writes,
   list: (size) => get(`${PATH}?size=${size}`),
@@ -60,7 +60,7 @@ export const oursByTwoKeys: Wire = {
   update: (id, body) => ({ method: 'PATCH', path: `${PATH}/${id},${isActive(id)}`, body }),
 };
 
-/** @dataui/crud counts when it is asked for a page by its number. Keyset paging is a filter. */
+/** @dataui/crud counts when a request has the number of a page. Keyset paging is a filter. */
 export const nest: Wire = {
   ...writes,
   list: (size) => get(`${PATH}?limit=${size}&sort=id,ASC`),

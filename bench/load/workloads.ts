@@ -1,15 +1,15 @@
-/** What is measured: lists of requests, which the load generator sends in turn, again and again. */
+/** The workloads: lists of requests, which the load generator sends in turn, again and again. */
 import { DEPTH, randomCategory, randomChanges, randomId, randomValues } from './article.js';
 import type { Ask, Call } from './call.js';
 import { createRandom, type Random } from './random.js';
 import type { Wire } from './wires.js';
 
-/** A kind of load. `W` is how contenders are asked. */
+/** A kind of load. `W` is the type that writes requests for the API of a contender. */
 export interface Workload<W = unknown> {
   /** As `--work` takes it. */
   readonly name: string;
   readonly title: string;
-  /** Whether it changes the table, which is put right afterwards. */
+  /** True where it changes the table, which is restored afterwards. */
   readonly writes: boolean;
   /** Connections at most, where a server takes fewer of such requests at once. Default: those of the run. */
   readonly connections?: number;

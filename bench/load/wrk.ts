@@ -1,4 +1,4 @@
-/** The load generator: wrk, with one thread, which leaves the processor to those who are measured. */
+/** The load generator: wrk, with one thread, which leaves the processor to the processes that are measured. */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,18 +7,18 @@ import { StartProblem } from '../../sample/support/start-problem.js';
 import { BENCH } from '../paths.js';
 import type { Call } from './call.js';
 
-/** How to load. */
+/** Options of a load. */
 export interface Load {
   readonly port: number;
   readonly connections: number;
   readonly seconds: number;
   /** Written by `writeRequests`. */
   readonly requests: string;
-  /** Whether it goes before a measurement: the two never change the same `EACH_ROW`. */
+  /** True for a load before a measurement. The two never change the same `EACH_ROW`. */
   readonly isWarmUp: boolean;
 }
 
-/** What one load gave. */
+/** Results of one load. */
 export interface LoadResult {
   readonly requests: number;
   readonly microseconds: number;

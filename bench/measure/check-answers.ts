@@ -10,7 +10,7 @@ import type { Wire } from '../load/wires.js';
 import type { WorkloadName } from '../load/workloads.js';
 import type { Database } from './database.js';
 
-/** Who is asked, and who knows. */
+/** The contender that is checked, and the database with the right answers. */
 export interface Examination<W = Wire> {
   readonly wire: W;
   readonly ask: Ask;
@@ -22,7 +22,7 @@ export interface Examination<W = Wire> {
 /** A record. */
 export type Json = Record<string, unknown>;
 
-/** Rows that are looked at where any could be. */
+/** Rows that are checked where a request may be about any row. */
 export const SAMPLES = 25;
 const NO_SUCH_ID = 2_000_000_000;
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -30,7 +30,7 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 /** Compares the answers to one kind of load. @throws Difference */
 export type Check<W = Wire> = (examination: Examination<W>) => Promise<void>;
 
-/** Answers with what is wrong, or with null. */
+/** @returns a message about the first difference, or null */
 export async function findDifference<W>(
   check: Check<W>,
   examination: Examination<W>,
@@ -139,7 +139,7 @@ async function readRow(database: Database, id: number): Promise<Json | undefined
   return row && (toJson(row) as Json);
 }
 
-/** As JSON has it: dates are texts. */
+/** The value as JSON has it: dates are texts. */
 export function toJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
@@ -166,7 +166,7 @@ export function expectValues(call: Call, row: Json | undefined, values: ArticleV
   }
 }
 
-/** What the call is, in a message. */
+/** The call in a message. */
 export function name({ method, path }: Call): string {
   return `${method} ${path}`;
 }

@@ -10,7 +10,7 @@ import { type Ask, askPort } from '../load/call.js';
 import type { PlacedContender } from '../platforms.js';
 import { memory, peakMemoryOfFamily, processorTime, processorTimeOfFamily } from './processor-time.js';
 
-/** What a process is given beside the port. */
+/** Settings of a process beside its port. */
 export interface ContenderEnvironment {
   readonly databaseUrl: string;
   /** Variables of single contenders. */
@@ -143,15 +143,15 @@ async function untilReady(child: ChildProcess, port: number, path: string): Prom
 }
 
 /**
- * Connecting in order to find out could, while nobody listens, be given the very port as its own, and connect to itself;
- * the contender could not have it then.
+ * A trial connection will not do. While nobody listens, the system may choose this very port for its own end, so that it connects
+ * to itself. The contender could not listen on the port then.
  */
 function isListening(port: number): boolean {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return readFileSync('/proc/net/tcp', 'utf8').includes(`${address} 00000000:0000 0A`);
 }
 
-/** Or why there is none. */
+/** The status of an answer, or the reason that there is none. */
 async function statusOf(url: string): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(START_DEADLINE) });

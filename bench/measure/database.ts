@@ -16,7 +16,7 @@ export interface Server extends AsyncDisposable {
    * Creates a database, and fills it.
    *
    * @param rows of the table that is written to
-   * @param restoring statements that put it right where there is more to do than to take away what was added
+   * @param restoring statements that restore it where added rows are not the only change
    */
   create(statements: readonly string[], rows: number, restoring?: readonly string[]): Promise<Database>;
 }
@@ -28,7 +28,7 @@ type Clock = () => number | null;
 export const SETTINGS: Readonly<Record<string, string>> = {
   shared_buffers: '1GB',
   max_connections: '500',
-  // What is measured is not the disk.
+  // The disk is not measured.
   synchronous_commit: 'off',
   fsync: 'off',
   // Nothing may happen in the background while somebody is measured.
@@ -37,7 +37,7 @@ export const SETTINGS: Readonly<Record<string, string>> = {
   max_wal_size: '16GB',
 };
 
-/** Milliseconds that what was begun may take when nobody waits for it any more. */
+/** Milliseconds that statements may go on after the load. */
 const QUIET_DEADLINE = 120_000;
 
 /**
@@ -58,7 +58,7 @@ async function startOwnServer(version: string | undefined): Promise<Server> {
   const server = await startPostgresServer({
     folder: folder.path,
     password,
-    // Only who asks for TLS has it.
+    // TLS is only used by clients that request it.
     settings: { ...SETTINGS, ssl: 'on', ssl_cert_file: cert, ssl_key_file: key },
     exitSignal: 'SIGQUIT',
     ...(version ? { binaries: await providePostgres(version) } : {}),
@@ -166,14 +166,14 @@ export class Database {
     return row?.server_version ?? '';
   }
 
-  /** Takes away what was added, and what updates left behind. */
+  /** Deletes added rows, and vacuums what updates left behind. */
   async restore(): Promise<void> {
     await this.query('DELETE FROM articles WHERE id > $1', [this.rows]);
     for (const statement of this.#restoring) await this.query(statement);
     await this.query('VACUUM articles');
   }
 
-  /** Waits until no statement of anybody is under way. */
+  /** Waits until no connection executes a statement. */
   async untilQuiet(): Promise<void> {
     const deadline = Date.now() + QUIET_DEADLINE;
     const text =

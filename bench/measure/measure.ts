@@ -13,7 +13,7 @@ import type { ContenderProcess } from './contender-process.js';
 import type { Database } from './database.js';
 import type { Sample, Sampler } from './sample.js';
 
-/** How long, how often, and how many at once. */
+/** Seconds, rounds and connections of the measurements. */
 export interface Schedule {
   readonly rounds: number;
   readonly seconds: number;
@@ -26,7 +26,7 @@ export interface Schedule {
 export interface Entrant {
   readonly contender: Contender;
   readonly process: ContenderProcess;
-  /** What it uses. */
+  /** The database of the process. */
   readonly database: Database;
 }
 
@@ -39,11 +39,11 @@ export interface Row {
   readonly problem: string | null;
 }
 
-/** What a run is done on, and who is told how far it is. */
+/** The means of a run: a server, checks of answers, and a function that reports progress. */
 export interface Bench {
   readonly sampler: Sampler;
   readonly schedule: Schedule;
-  /** How answers are compared, by name of the workload. */
+  /** Checks of answers, by name of the workload. */
   readonly checks: Readonly<Record<string, Check<never>>>;
   say(text: string): void;
 }
@@ -58,13 +58,13 @@ interface Turn extends Entrant {
   problem: string | null;
 }
 
-/** A workload, and those who are measured under it. */
+/** A workload, and the contenders that are measured under it. */
 interface Course {
   readonly workload: Workload;
   readonly turns: readonly Turn[];
 }
 
-/** Measures all under all workloads. Those that only read find the table as it was made. */
+/** Measures all contenders under all workloads. Workloads that only read find the table as it was created. */
 export async function measure(
   bench: Bench,
   entrants: readonly Entrant[],
@@ -94,7 +94,7 @@ async function measureRounds(
   for (let round = 0; round < bench.schedule.rounds; round += 1) {
     for (const { workload, turns } of courses) {
       bench.say(`Round ${round + 1}: ${workload.title}`);
-      // Whoever comes after somebody else in one round comes before him in the next.
+      // Each round has the reverse order of the one before.
       for (const turn of round % 2 === 0 ? turns : [...turns].reverse()) {
         const sample = await takeTurn(bench, workload, turn);
         if (sample) turn.samples.push(sample);
@@ -152,7 +152,7 @@ function orMessage(error: unknown): string {
   throw error;
 }
 
-/** Null where the turn gives no figures; the reason is then in the turn. */
+/** Null where the turn has no figures; the reason is then in the turn. */
 async function takeTurn(
   { sampler, schedule }: Bench,
   workload: Workload,

@@ -19,7 +19,7 @@ export function processorTime(pid: number): number {
   return (user + system) * MICROSECONDS_PER_TICK;
 }
 
-/** The same for a process and its children, those too that have ended: PostgreSQL forks for each connection. */
+/** The same for a process and its children, ended ones as well: PostgreSQL forks for each connection. */
 export function processorTimeOfFamily(pid: number): number {
   let head = readStat(pid);
   for (;;) {
@@ -39,7 +39,7 @@ export function peakMemoryOfFamily(pid: number): number {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + peakMemory(each), 0);
 }
 
-/** That of a process. */
+/** The largest resident memory of one process, in bytes. */
 export function peakMemory(pid: number): number {
   return readStatus(pid, /^VmHWM:\s+(\d+) kB$/m);
 }

@@ -35,7 +35,7 @@ export async function providePostgres(major: string): Promise<PostgresBinaries> 
   return findPostgresBinaries(join(folder, 'package.json'));
 }
 
-/** Installs a package once; answers with its folder. */
+/** Installs a package once. @returns its folder */
 async function install(name: string, major: string): Promise<string> {
   const prefix = join(FOLDER, `${name.replace('/', '-')}-${major}`);
   const folder = join(prefix, 'node_modules', name);

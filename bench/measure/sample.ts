@@ -15,12 +15,12 @@ export interface Sample {
   readonly postgres: number | null;
 }
 
-/** What to send, and how. */
+/** The requests of a measurement, and the process that gets them. */
 export interface Volley {
   readonly process: ContenderProcess;
-  /** What the process uses. */
+  /** The database of the process. */
   readonly database: Database;
-  /** Whether the table is put right afterwards. */
+  /** True where the table is restored afterwards. */
   readonly writes: boolean;
   /** Written by `writeRequests`. */
   readonly requests: string;
@@ -32,13 +32,13 @@ export interface Volley {
 
 /** Milliseconds in which a process at rest does nothing that can be measured. */
 const REST = 50;
-/** Microseconds; /proc does not tell less. */
+/** Microseconds; /proc has no smaller unit. */
 const LEAST_TIME = 10_000;
 /** Milliseconds that a measurement waits at most for a machine that is slower than usual. */
 const PATIENCE = 5_000;
-/** How often one is made at most, where the machine is slow before or after it. */
+/** Attempts at a measurement, at most, where the machine is slow before or after it. */
 const ATTEMPTS = 4;
-/** How many times as long it takes where no request finished: some count a million rows for each of all clients. */
+/** Factor of the duration where no request finished: some contenders count a million rows for each client. */
 const LONGER = 10;
 
 /** Makes measurements on one machine. */
@@ -53,7 +53,7 @@ export class Sampler {
     this.#gauge = gauge;
   }
 
-  /** How steady the machine was, for the report. */
+  /** A text about the steadiness of the machine, for the report. */
   get steadiness(): string {
     if (!this.#gauge) {
       return `not watched; each of the ${this.#counted} measurements was made once, beside other work. Only processor times say something`;
@@ -61,7 +61,7 @@ export class Sampler {
     return `${this.#repeated} measurements were made again because a processor was slower than usual; of the ${this.#counted} that count it was at ${this.#slow}`;
   }
 
-  /** Loads, and reads the clocks before and after; a text where requests failed. Afterwards everything is at rest. */
+  /** Loads, and reads the clocks before and after. @returns a text where requests failed. Afterwards everything is at rest. */
   async take(volley: Volley): Promise<Sample | string> {
     const { process, database, writes } = volley;
     for (let attempt = 1; ; attempt += 1) {
@@ -112,7 +112,7 @@ export class Sampler {
   }
 }
 
-/** What the load left unfinished may not be paid by whoever comes next. */
+/** Waits for work that the load left unfinished, so that the next measurement does not pay for it. */
 async function untilAtRest(process: ContenderProcess, database: Database): Promise<void> {
   for (let used = LEAST_TIME + 1; used > LEAST_TIME; ) {
     await database.untilQuiet();

@@ -1,6 +1,6 @@
 /**
- * Whether the machine has its usual speed. A virtual one shares its processors with neighbors who come and go: for some
- * seconds each of them may do half of what it does otherwise, which no clock of the guest shows.
+ * Checks that the machine has its usual speed. A virtual machine shares its processors with others. For some seconds each
+ * processor may do half of its usual work, which no clock of the guest shows.
  */
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 
-/** Below this part of what is usual the machine is slow: with a neighbor it has about 0.6. */
+/** Below this part of the usual speed the machine is slow: with a busy neighbor it has about 0.6. */
 const SLOW = 0.8;
-/** What nine of ten readings do not exceed is usual; the best one may have been luck. */
+/** The quantile of the readings that is the usual speed. The best reading may have been luck. */
 const USUAL = 0.9;
 /** Readings that are remembered. */
 const MEMORY = 500;
@@ -27,7 +27,7 @@ export class SpeedGauge implements AsyncDisposable {
   );
   readonly #readings: number[] = [];
 
-  /** Starts it, and finds out what is usual. */
+  /** Starts it, and measures the usual speed. */
   static async start(): Promise<SpeedGauge> {
     const gauge = new SpeedGauge();
     for (let reading = 0; reading < FIRST_READINGS; reading += 1) {
@@ -37,7 +37,7 @@ export class SpeedGauge implements AsyncDisposable {
     return gauge;
   }
 
-  /** Whether the machine is as fast as usual now. Nothing else may run meanwhile. */
+  /** @returns true where the machine is as fast as usual now. Nothing else may run meanwhile. */
   async isSteady(): Promise<boolean> {
     const speed = await this.#read();
     this.#readings.push(speed);
@@ -45,7 +45,7 @@ export class SpeedGauge implements AsyncDisposable {
     return !isSlow(speed, this.#readings);
   }
 
-  /** Waits until it is, but not for longer than so many milliseconds; whether it is now. */
+  /** Waits until the machine is steady. @param patience milliseconds at most @returns true where it is steady now */
   async untilSteady(patience: number): Promise<boolean> {
     const deadline = performance.now() + patience;
     while (!(await this.isSteady())) {
@@ -72,7 +72,7 @@ export class SpeedGauge implements AsyncDisposable {
   }
 }
 
-/** Whether a speed is far below what the readings have in common. */
+/** @returns true where a speed is far below the usual one of the readings */
 export function isSlow(speed: number, readings: readonly number[]): boolean {
   const sorted = [...readings].sort((a, b) => a - b);
   const usual = sorted[Math.floor((sorted.length - 1) * USUAL)] ?? 0;

@@ -1,13 +1,13 @@
-/** A thread that tells how fast it is allowed to be: how often it does the same in a millisecond. */
+/** A thread that measures its own speed: the number of equal loops in a millisecond. */
 import { parentPort } from 'node:worker_threads';
 
 /** Milliseconds of one try: less than a time slice of the kernel. */
 const TRY = 8;
-/** The best counts; what interrupts one of them for a moment is no slow processor. */
+/** Tries of a reading. The best counts, because an interrupt in one of them is no slow processor. */
 const TRIES = 3;
 const STEPS = 2_000;
 
-/** As large as what a processor's second level of memory holds for sure. */
+/** Small enough for the second-level cache of any processor. */
 const bytes = Buffer.alloc(1 << 16);
 
 function spin(): number {

@@ -1,6 +1,6 @@
-/** What every contender is told, and what all of them have in common. */
+/** Settings of all peers: those from the environment, and those that are the same for all. */
 
-/** Where to listen. */
+/** The address to listen on. */
 export const HOST = '127.0.0.1';
 
 /** Connections of a pool. */

@@ -22,7 +22,7 @@ export async function serveFeathers(
   await app.listen(PORT, HOST);
 }
 
-/** The adapters' types and the application's do not know of each other. */
+/** The types of the adapters and of the application do not fit together. */
 function use(app: Application, path: string, service: object): void {
   app.use(path, service as never);
 }

@@ -1,4 +1,4 @@
-/** Feathers on Koa with Sequelize, whose records it asks for raw by default. */
+/** Feathers on Koa with Sequelize, whose records it reads raw by default. */
 import { SequelizeService } from 'feathers-sequelize';
 import { PAGINATE, serveFeathers } from './feathers-application.js';
 import { Article } from './sequelize-article.js';

@@ -1,4 +1,4 @@
-/** The model as Sequelize documents it, for the peers that are given one. */
+/** The model as Sequelize documents it, for the peers that need one. */
 import { DataTypes, Sequelize } from 'sequelize';
 import { CONNECTIONS, DATABASE_URL } from './environment.js';
 

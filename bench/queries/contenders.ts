@@ -1,4 +1,4 @@
-/** Who is compared where rows are searched, sorted by what is not theirs, and summed. */
+/** The contenders of searches, of orders by related values, and of aggregates. */
 import { join } from 'node:path';
 import type { Contender } from '../contenders.js';
 

@@ -4,7 +4,7 @@ import { COLUMNS } from './posts.js';
 
 const FROM = `SELECT ${COLUMNS.map((name) => `p."${name}"`).join(', ')} FROM posts AS p`;
 
-/** `%`, `_` and `\` stand for themselves. */
+/** A pattern of LIKE, with `%`, `_` and `\` of the word escaped. */
 function pattern(word: string): string {
   return `%${word.replace(/[\\%_]/g, '\\$&')}%`;
 }
@@ -36,7 +36,7 @@ export function listStatement(path: string, parameters: URLSearchParams, size: n
   return { name: 'list', text: `${FROM} ORDER BY p.id LIMIT $1`, values: [limit] };
 }
 
-/** The sums of a section, by month where that is asked for. */
+/** The sums of a section, by month where there is a zone. */
 export function aggregateStatement(section: number, zone: string | null): Statement {
   if (zone === null) {
     return {

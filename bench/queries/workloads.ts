@@ -1,4 +1,4 @@
-/** What is measured of searches, orders and aggregates. All contenders take the same paths. */
+/** Workloads of searches, orders and aggregates. All contenders take the same paths. */
 import { createRandom, type Random } from '../load/random.js';
 import type { Workload } from '../load/workloads.js';
 import { randomSection, randomWord } from './posts.js';

@@ -1,4 +1,4 @@
-/** Compares records and what is behind them with what PostgreSQL says, each table asked by itself. */
+/** Compares records and their related rows with PostgreSQL's, where each table is read by itself. */
 import { createRandom } from '../load/random.js';
 import { askFor, type Check, type Examination, expectSame, toJson } from '../measure/check-answers.js';
 import { randomCategory, randomCountry } from './library.js';

@@ -1,4 +1,4 @@
-/** Who is compared where relations are asked for. */
+/** The contenders of lists with relations. */
 import { join } from 'node:path';
 import type { Contender } from '../contenders.js';
 import { BENCH } from '../paths.js';

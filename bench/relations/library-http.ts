@@ -1,15 +1,15 @@
-/** The server of those who answer with relations on bare `node:http`: `/writers?size=20&include=books`. */
+/** The server of contenders that answer with relations on bare `node:http`: `/writers?size=20&include=books`. */
 import { createServer, type ServerResponse } from 'node:http';
 import { HOST } from '../contenders/support/environment.js';
 
-/** The relations that somebody has asked for. */
+/** The relations of the parameter `include`. */
 export type Include = 'writer' | 'books' | 'books.publisher' | null;
 
 /** A list of books or of writers. */
 export interface LibraryQuery {
   readonly table: 'books' | 'writers';
   readonly size: number;
-  /** Whether the last ids come first. */
+  /** True where the last ids come first. */
   readonly isDescending: boolean;
   readonly include: Include;
   /** Books whose writer is of this country. */
@@ -42,7 +42,7 @@ export function readLibraryQuery(target: string): LibraryQuery | null {
   };
 }
 
-/** Serves what answers with JSON text. */
+/** Serves lists. @param list returns the answer as JSON text */
 export function serveLibrary(list: (query: LibraryQuery) => Promise<string>, port: number): void {
   createServer((request, response) => {
     const query = readLibraryQuery(request.url ?? '');

@@ -1,10 +1,10 @@
-/** The page that everybody written by hand reads, and what is asked of the library by value. */
+/** The page that all hand-written contenders read, and its filters. */
 import type { LibraryQuery } from './library-http.js';
 import { BOOK, columnsOf, WRITER } from './library-rows.js';
 
-/** A page without its relations: one row more tells whether there is a next one. */
+/** A page without its relations. One row more than its size shows that there is a next page. */
 export interface PageSql {
-  /** Tells statements apart. */
+  /** The name of the prepared statement. */
   readonly name: string;
   readonly text: string;
   readonly order: string;

@@ -1,4 +1,4 @@
-/** How each API is asked for records with what is behind them. */
+/** The requests of each API for records with related rows. */
 import type { Answer, Call } from '../load/call.js';
 
 /** Names of the workloads. */
@@ -19,7 +19,7 @@ export interface LibraryWire {
   items(answer: Answer): unknown;
 }
 
-/** What the hand-written contenders have. */
+/** The API of the hand-written contenders. */
 export const handWritten: LibraryWire = wireOf({
   books20: () => '/books?size=20',
   writers20: () => '/writers?size=20',

@@ -59,24 +59,24 @@ export function fillStatements(): readonly string[] {
             CASE WHEN i % 20 > 0 THEN 1 + abs(hashint4(i + 4)) % ${PUBLISHERS} END
        FROM generate_series(1, ${BOOKS}) AS i`,
     'ALTER TABLE books ADD FOREIGN KEY ("writerId") REFERENCES writers, ADD FOREIGN KEY ("publisherId") REFERENCES publishers',
-    // What our index advice asks for: foreign key, order, key.
+    // The index of our index advice: foreign key, order, key.
     'CREATE INDEX ON books ("writerId", "publishedAt" DESC, id DESC)',
-    // What the filters need: writers by what their books have, and books by what their writers have.
+    // Indexes of the filters: of writers by values of their books, and of books by values of their writers.
     'CREATE INDEX ON books (category, "writerId")',
     'CREATE INDEX ON writers (country)',
-    // Everything is in memory, and the planner has to know it.
+    // Everything is in memory. By default the planner counts with a disk.
     "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET random_page_cost = 1.1', current_database()); END $$",
     'VACUUM (FREEZE, ANALYZE) publishers, writers, books',
     'CHECKPOINT',
   ];
 }
 
-/** One that about 30 writers have. */
+/** A country that about 30 writers have. */
 export function randomCountry(random: Random): string {
   return `country-${randomInteger(random, 0, COUNTRIES - 1)}`;
 }
 
-/** One that about a thousand books have. */
+/** A category that about a thousand books have. */
 export function randomCategory(random: Random): string {
   return `category-${randomInteger(random, 0, CATEGORIES - 1)}`;
 }

@@ -1,4 +1,4 @@
-/** What is measured of relations: lists of twenty records, with what is behind them. */
+/** Workloads of relations: lists of twenty records, with related rows. */
 import type { Call } from '../load/call.js';
 import { createRandom, type Random } from '../load/random.js';
 import type { Workload } from '../load/workloads.js';

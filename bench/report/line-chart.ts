@@ -10,20 +10,20 @@ export interface Line {
 /** Lines with the same axes. */
 export interface LinePanel {
   readonly title: string;
-  /** What the steps count. */
+  /** The unit of the steps. */
   readonly unit: string;
   readonly steps: readonly number[];
-  /** Whether the steps are at their distances; they are at equal ones otherwise. */
+  /** True where the distances of steps are proportional to their values; else they are equal. */
   readonly isProportional: boolean;
   readonly lines: readonly Line[];
 }
 
-/** Where a panel draws. */
+/** The part of the picture that a panel draws in. */
 interface Frame {
   readonly left: number;
   readonly top: number;
   readonly highest: number;
-  /** Where each step is, from 0 to 1. */
+  /** The place of each step, from 0 to 1. */
   readonly places: readonly number[];
 }
 
@@ -128,7 +128,7 @@ function yOf({ top, highest }: Frame, value: number): number {
   return round(top + PLOT_HEIGHT * (1 - value / highest));
 }
 
-/** To 1, 2, 4, 5 or 8 and zeros, which divide well by four or are known to everybody. */
+/** Rounds up to 1, 2, 4, 5 or 8 and zeros: numbers that divide well by four, or are easy to read. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 5, 8, 10].find((factor) => factor * power >= value) ?? 10) * power;

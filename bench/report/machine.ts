@@ -1,4 +1,4 @@
-/** What a run was done with: figures without it say nothing. */
+/** The machine and the versions of a run: figures mean nothing without them. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -18,7 +18,7 @@ export interface Run {
   readonly base: string;
   /** The one that is compared with all. */
   readonly ours: string;
-  /** What each contender's process took, by name: bytes at most, and milliseconds to the first answer. */
+  /** Costs of the process of each contender, by name: bytes at most, and milliseconds to the first answer. */
   readonly processes: Readonly<Record<string, { readonly memory: number; readonly startTime: number }>>;
   readonly machine: Circumstances;
   readonly packages: Circumstances;
@@ -89,7 +89,7 @@ function problems({ rows, contenders, workloads }: Run): string[] {
   return ['**These do not count:**', lines.join('\n')];
 }
 
-/** What the depth of a page costs, for those who page by cursor. */
+/** The cost of a deep page, for contenders that page by cursor. */
 function depth(run: Run): string[] {
   const names = run.workloads.map(({ name }) => name);
   if (!names.includes('deep20') || !names.includes('list20')) return [];
@@ -101,7 +101,7 @@ function depth(run: Run): string[] {
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
 }
 
-/** Workloads that stand beside another one, such as a hundred records in a request beside one. */
+/** Workloads that are compared with another one, such as a hundred records in a request with one record. */
 function besides(run: Run): string[] {
   const titles = new Map(run.workloads.map(({ name, title }) => [name, title]));
   const compared = run.workloads.filter(({ beside }) => beside !== undefined && titles.has(beside));
@@ -140,7 +140,7 @@ function recordRates(run: Run): string[] {
   return ['## Records per second', tableOf({ ...run, workloads }, look, (rate) => rate.toFixed(0))];
 }
 
-/** What code of a user's in a route costs, beside the same route without it. */
+/** The cost of a user's code in a route, beside the same route without it. */
 function extensions(run: Run): string[] {
   const contenders = run.contenders.filter(({ group }) => group === 'extension');
   const isPlain = run.contenders.some(({ name, group }) => name === run.ours && group === 'ours');
@@ -176,7 +176,7 @@ function signed(figure: number): string {
   return `${figure < 0 ? '−' : '+'}${Math.abs(figure).toFixed(0)}`;
 }
 
-/** Looks up what stands in a cell; null where there is nothing. */
+/** Finds the value of a cell; null for an empty one. */
 type Look<T> = (summary: Summary, contender: string, workload: string) => T | null;
 
 function ratioTable(run: Run, look: Look<number>): string {

@@ -1,4 +1,4 @@
-/** What rounds have in common. */
+/** Medians and spreads of rounds. */
 
 /** The middle of some figures, and how far they spread. */
 export interface Spread {
@@ -7,7 +7,7 @@ export interface Spread {
   readonly highest: number;
 }
 
-/** Of an even number, the mean of the two in the middle; NaN of none. */
+/** The median is the mean of the two in the middle where the number of figures is even, and NaN where there are none. */
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = [...figures].sort((a, b) => a - b);
   const half = sorted.length / 2;

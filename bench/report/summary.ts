@@ -1,4 +1,4 @@
-/** Looks up and compares the figures of a run. */
+/** Finds and compares the figures of a run. */
 import type { Row } from '../measure/measure.js';
 import type { Sample } from '../measure/sample.js';
 import { type Spread, spreadOf } from './statistics.js';
@@ -25,20 +25,20 @@ export class Summary {
     return this.spread(contender, workload, figure)?.median ?? null;
   }
 
-  /** How many times as many requests one contender answers as the other. */
+  /** The ratio of the requests that two contenders answer in the same time. */
   ratio(contender: string, to: string, workload: string): number | null {
     return this.ratioSpread(contender, to, workload, 'rate')?.median ?? null;
   }
 
   /**
-   * How many times as large a figure is, in each round: a machine that is slow for a while is so for both of a round, but
-   * not in as many rounds of the one as of the other.
+   * The ratio of a figure of two contenders, in each round. A machine that is slow for a while is slow for both contenders of
+   * a round, but may be slow in more rounds of one than of the other.
    */
   ratioSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
     return this.#spreadOf([contender, workload], [to, workload], figure, ratioOf);
   }
 
-  /** How much more of a figure one contender has than another, in each round. */
+  /** The difference of a figure of two contenders, in each round. */
   differenceSpread(contender: string, to: string, workload: string, figure: Figure): Spread | null {
     return this.#spreadOf([contender, workload], [to, workload], figure, (one, other) => one - other);
   }

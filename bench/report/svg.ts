@@ -1,4 +1,4 @@
-/** What the charts have in common: texts, and colours for light and dark pages. */
+/** Texts of all charts, and colours for light and dark pages. */
 
 /** Colours and fonts; the classes are those that the charts use. */
 export const STYLE = `
@@ -34,7 +34,7 @@ export const STYLE = `
 /** Blank space around a picture. */
 export const MARGIN = 16;
 
-/** A picture with a title, a line below it, and what is given. */
+/** A picture with a title, a line below it, and its content. */
 export function picture(
   {
     width,

@@ -1,4 +1,4 @@
-/** What grows, how far, and what is asked for at each step. */
+/** The curves: the things that grow, their steps, and the requests of each step. */
 import { CONTENDERS, type Contender, LIMIT, OURS } from '../contenders.js';
 import { ROWS, randomId } from '../load/article.js';
 import type { Ask, Call } from '../load/call.js';
@@ -6,26 +6,26 @@ import { createRandom } from '../load/random.js';
 import { walkTo } from '../load/walk.js';
 import { handWritten, ours as oursWire, type Wire } from '../load/wires.js';
 
-/** Something that grows. */
+/** A chart: something that grows in steps. */
 export interface Curve {
   readonly name: string;
   readonly title: string;
-  /** What the steps count. */
+  /** The unit of the steps. */
   readonly unit: string;
   readonly series: readonly Series[];
   readonly steps: readonly number[];
-  /** Whether the chart has the steps at their distances: a cost for each of what is counted is then a straight line. */
+  /** True where the distances of steps are proportional to their values: a cost per unit is then a straight line. */
   readonly isProportional: boolean;
-  /** What grows, where the start is measured, too. */
+  /** The name of what grows, where the start is measured, too. */
   readonly start?: string;
 }
 
 /** A line of the chart. */
 export interface Series {
   readonly title: string;
-  /** What runs at a step. */
+  /** The process of a step. */
   place(step: number): Place;
-  /** What it is asked, once it runs. */
+  /** The requests of a step, for the process that runs. */
   calls(step: number, ask: Ask): Promise<readonly Call[]>;
   /** Clients at once; the schedule's number where there is none. */
   connections?(step: number): number;

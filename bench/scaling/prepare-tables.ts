@@ -1,4 +1,4 @@
-/** What the curves need beside the articles: indexes for their orders, and tables of many columns. */
+/** Indexes for the orders of the curves, and tables of many columns. */
 import type { Database } from '../measure/database.js';
 
 const ROWS = 10_000;
@@ -11,7 +11,7 @@ const TYPES: readonly { readonly type: string; readonly value: string }[] = [
   { type: 'timestamptz', value: "timestamptz '2026-01-01 00:00:00Z' + i * interval '1 second'" },
 ];
 
-/** Those that the warning at the start would ask for. */
+/** Creates the indexes that the index advice of the start would name. */
 export async function indexOrders(database: Database): Promise<void> {
   await database.query('CREATE INDEX IF NOT EXISTS articles_price ON articles (price, id)');
   await database.query('CREATE INDEX IF NOT EXISTS articles_author ON articles (author, id)');

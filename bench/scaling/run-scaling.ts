@@ -22,11 +22,11 @@ export interface Point {
   readonly step: number;
   readonly samples: readonly Sample[];
   readonly problem: string | null;
-  /** What the application took to start, where that is what is looked at. */
+  /** The cost of the start, where it is measured. */
   readonly bootstrap: Bootstrap | null;
 }
 
-/** As `GET /bootstrap` of the scaled contender says it: milliseconds, those of the document, and bytes of the heap before that. */
+/** The answer of `GET /bootstrap` of the scaled contender: milliseconds, those of the document, and bytes of the heap before that. */
 export interface Bootstrap {
   readonly milliseconds: number;
   readonly heap: number;
@@ -39,7 +39,7 @@ export interface MeasuredCurve {
   readonly points: readonly Point[];
 }
 
-/** Measures, and writes the results; answers with whether all points count. */
+/** Measures, and writes the results. @returns true where all points count */
 export async function runScaling(options: Options, command: readonly string[]): Promise<boolean> {
   await using server = await startServer();
   const databases = await createTables(server);

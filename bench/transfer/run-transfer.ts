@@ -80,7 +80,7 @@ function transfersOf(rows: number, prices: number): readonly Transfer[] {
   ];
 }
 
-/** Measures, and writes the results; answers with whether all rows have moved. */
+/** Measures, and writes the results. @returns true where all rows have moved */
 export async function runTransfer(options: Options, command: readonly string[]): Promise<boolean> {
   const rows = options.isQuick ? ROWS / 100 : ROWS;
   const transfers = transfersOf(rows, options.isQuick ? PRICES / 100 : PRICES);
@@ -140,7 +140,7 @@ async function receive(ours: ContenderProcess, path: string, underWay: () => voi
   return path.includes('csv') ? lines - 1 : lines;
 }
 
-/** Sends a file, and reads how many rows were written. */
+/** Sends a file. @returns the number of rows that were written */
 async function sendFile(
   ours: ContenderProcess,
   path: string,

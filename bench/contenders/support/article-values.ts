@@ -1,6 +1,6 @@
 /** Checks a body by hand, as code without a schema does it. */
 
-/** What a client may write. */
+/** Values that a client may write. */
 export interface ArticleValues {
   readonly title: string;
   readonly body: string;

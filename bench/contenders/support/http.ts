@@ -1,4 +1,4 @@
-/** What a server on bare `node:http` has to do itself. */
+/** A server on bare `node:http`: routes, bodies and answers by hand. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { HOST } from './environment.js';

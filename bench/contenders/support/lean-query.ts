@@ -1,11 +1,11 @@
-/** A query of `pg` that asks for rows and nothing else: parsed once, never described, its values left as texts. */
+/** A query of `pg` that reads rows and nothing else: parsed once, never described, its values left as texts. */
 import { type Connection, type Pool, Query } from 'pg';
 import type { Statement } from './statements.js';
 
 /** A row: the text of each column, as it came. */
 export type TextRow = readonly (string | null)[];
 
-/** What `pg` has and its types do not tell. */
+/** Members of a connection of `pg` that its types leave out. */
 type Wire = Connection & {
   readonly parsedStatements: Record<string, string | undefined>;
   readonly submittedNamedStatements: Record<string, string | undefined>;
@@ -18,7 +18,7 @@ type Wire = Connection & {
 
 type Settle = (error: Error | null, rows: readonly TextRow[]) => void;
 
-/** Given to `client.query`, it calls back once. */
+/** An argument of `client.query`. It calls back once. */
 export class LeanQuery {
   /** The client files the statement under it. */
   readonly name: string;

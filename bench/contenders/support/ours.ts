@@ -40,7 +40,7 @@ export class Article extends ArticleColumns {}
 @Table({ tableName: 'articles' })
 export class CountedArticle extends ArticleColumns {}
 
-/** In what a contender differs from `ours`. */
+/** The settings of a contender that differ from those of `ours`. */
 export interface Setup {
   readonly models?: readonly (typeof ArticleColumns)[];
   readonly bootstrap?: BootstrapOptions;

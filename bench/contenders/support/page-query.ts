@@ -16,7 +16,7 @@ export function readPageQuery(parameters: {
   return { size, after, category, isCounted: parameters.total === 'true' };
 }
 
-/** Takes the additional row off, and says where the next page begins. */
+/** Removes the additional row, and adds the beginning of the next page. */
 export function toPage<Row extends { readonly id: number }>(
   rows: readonly Row[],
   size: number,

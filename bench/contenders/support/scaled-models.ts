@@ -42,7 +42,7 @@ export function wideModel(columns: number): ModelCtor {
   return declare(model, `wide_${columns}`, options, false);
 }
 
-/** What a class expression with decorators would do. */
+/** Does the work of a class expression with decorators. */
 function declare(model: ModelCtor, tableName: string, options: object, timestamps = true): ModelCtor {
   Table({ tableName, timestamps })(model);
   Crud(options)(model);

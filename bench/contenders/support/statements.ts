@@ -1,21 +1,21 @@
 /** The SQL of the hand-written contenders. Every statement has a name, so that PostgreSQL parses and plans it once. */
 import { type ArticleValues, VALUE_NAMES } from './article-values.js';
 
-/** What `pg` takes. */
+/** A named statement, in the form that `pg` takes. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
   readonly values: unknown[];
 }
 
-/** A page of the list: those behind an id, of a category, or both. One row more than `size` tells whether it goes on. */
+/** A page of the list: rows behind an id, of a category, or both. One row more than `size` shows that there is a next page. */
 export interface PageQuery {
   readonly after: number | null;
   readonly category: string | null;
   readonly size: number;
 }
 
-/** A row as `pg` gives it. */
+/** A row as `pg` returns it. */
 export interface ArticleRow extends ArticleValues {
   readonly id: number;
   readonly createdAt: Date;
