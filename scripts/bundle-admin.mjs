@@ -55,7 +55,7 @@ function nameInSet(name) {
   return words.endsWith('-outlined') ? `outline-${words.slice(0, -9)}` : `baseline-${words}`;
 }
 
-/** What a module of the original package is. */
+/** A module as in the original package: an icon as a component. */
 function component(name, body) {
   return `
     import { createSvgIcon } from '@mui/material/utils';

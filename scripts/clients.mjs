@@ -1,7 +1,7 @@
 /**
  * `npm run clients`: generators make clients of the sample atlas from its document, in empty folders outside of this checkout. Each has to
  * compile strictly, and its program in test/clients has to work against the atlas that runs. Linters read the document, and random
- * answers are held against it. What came of each run is in docs/openapi.md; a tool that cannot be installed is told, and is no failure.
+ * answers are held against it. Results of each run are in docs/openapi.md. A tool that cannot be installed is reported, and is no failure.
  * Arguments choose runs: `npm run clients -- orval answers`.
  */
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';

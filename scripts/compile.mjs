@@ -2,11 +2,11 @@
 import os from 'node:os';
 import { programs, runScript } from './step.mjs';
 
-/** The compiler is a Go program that ends soon: collecting its garbage takes a third of its time, and gives little memory back. */
+/** The compiler is a Go program that ends soon: collecting its garbage takes a third of its time, and frees little memory. */
 export const NO_COLLECTION = { GOGC: 'off' };
 
 export async function compile() {
-  // It has four by default, and each looks for itself at the types that several need.
+  // Four by default. Each checker computes shared types again.
   const checkers = Math.min(4, os.availableParallelism());
   await runScript(programs.tsc, ['--checkers', String(checkers)], { env: NO_COLLECTION });
   await runScript('scripts/copy-swagger-ui.mjs');

@@ -5,7 +5,7 @@ import { installPackages } from './set-up.mjs';
 import { root, runScript, step } from './step.mjs';
 
 const SITE = path.join(root, 'scripts/site');
-/** What the generator reads: copies, because its links have to stay inside of one folder. */
+/** The pages that the generator reads. They are copies, because links have to stay inside of one folder. */
 const PAGES = path.join(SITE, 'pages');
 const generator = (name) => path.join(SITE, 'node_modules', name);
 

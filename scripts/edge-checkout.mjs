@@ -1,4 +1,4 @@
-/** What the edges of `npm run matrix` run in: checkouts in which some packages have another version, and programs from packages. */
+/** The checkouts of `npm run matrix`, in which some packages have another version, and programs from packages. */
 import {
   copyFileSync,
   linkSync,
@@ -38,7 +38,7 @@ export async function checkOut(edge, specs) {
   rmSync(folder, { recursive: true, force: true });
   cloneTree(root, folder, LEFT_OUT);
   for (const name of specs.map(nameOf)) {
-    // What is the same has the dependencies of the lock file.
+    // A package of the same version keeps the dependencies of the lock file.
     if (versionIn(path.dirname(installed), name) === versionIn(folder, name)) continue;
     const target = path.join(folder, 'node_modules', name);
     rmSync(target, { recursive: true, force: true });
@@ -71,7 +71,7 @@ export async function install(name, specs) {
   const manifest = { private: true, allowScripts: { node: true, bun: true, deno: true } };
   writeFileSync(path.join(folder, 'package.json'), JSON.stringify(manifest));
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-  // The edge tries what other packages say of their peers, too: routing-controllers asks for class-validator 0.14.
+  // The edge goes beyond the peer ranges of other packages, too: routing-controllers requires class-validator 0.14.
   const apart = ['--install-strategy=nested', '--legacy-peer-deps'];
   await runProgram('npm', ['install', '--prefix', folder, ...apart, ...quiet, ...specs]);
   return path.join(folder, 'node_modules');

@@ -72,7 +72,7 @@ function environment({ express, isPooled }) {
   return { ...(express === 4 ? EXPRESS_4 : {}), ...(isPooled ? { CRUD_TEST_POOLER: 'pgbouncer' } : {}) };
 }
 
-/** What is special about an edge, in the versions that were found. */
+/** The versions that make an edge, as they are installed. */
 function versionsOf({ node, packages, isPooled }, program, folder) {
   const parts = packages.map((spec) => {
     const [name, version] = [nameOf(spec), versionIn(folder, nameOf(spec))];
@@ -85,7 +85,7 @@ function versionsOf({ node, packages, isPooled }, program, folder) {
   return parts.join(', ');
 }
 
-/** The commit, and whether there was more than that. */
+/** The commit, and a mark where the working tree has changes. */
 function revision() {
   const others = ['status', '--porcelain', '--', '.', `:!${TABLE.page}`];
   const hasChanges = output('git', ['-C', root, ...others]) !== '';

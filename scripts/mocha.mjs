@@ -16,10 +16,10 @@ export function without(files) {
   return files.flatMap((file) => ['--ignore', file]);
 }
 
-/** What Express 4 is tested with. Whatever needs a second connection for a request waits for ever there. */
+/** The environment of tests on Express 4. A request that needs a second connection waits for ever there. */
 export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
 
-/** What runs have counted together. */
+/** Counts before the first run. */
 export function noCounts() {
   return { runs: 0, passed: 0, failed: 0, skipped: 0, failures: [] };
 }

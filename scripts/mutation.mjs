@@ -1,4 +1,4 @@
-/** `npm run mutation`: changes the source in thousands of places, one at a time, and asks whether a test fails. */
+/** `npm run mutation`: changes the source in thousands of places, one at a time, and checks that a test fails. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
@@ -13,7 +13,7 @@ const WORK = 'coverage/mutation';
 const UNIT = 'dist/test/unit/**/!(*fuzz|*oracle).test.js';
 const FEATURE = 'dist/test/feature';
 
-/** What mutants of other kinds break is found by nearly every test; over HTTP each test has its price. */
+/** Kinds of mutants that change decisions. Nearly every test finds the others, and tests over HTTP take long. */
 const OF_DECISIONS = [
   'StringLiteral',
   'ObjectLiteral',
@@ -87,7 +87,7 @@ async function runStryker(mutate, spec) {
   }).runMutationTest();
 }
 
-/** Gives the tests a server that goes on between mutants. */
+/** Runs the tests beside a server that goes on between mutants. */
 async function withPostgres(work) {
   const { startPostgres } = await import('../dist/test/support/postgres.js');
   const server = await startPostgres();

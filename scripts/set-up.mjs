@@ -29,7 +29,7 @@ function checkNode() {
   );
 }
 
-/** Whether a package has what its lock file says: npm writes the first file when it has installed that. */
+/** True where the packages of the lock file are installed: npm writes the first file at the end of an installation. */
 function isInstalled(folder) {
   const installedAt = changedAt(path.join(folder, 'node_modules/.package-lock.json'));
   return installedAt !== undefined && installedAt >= (changedAt(path.join(folder, 'package-lock.json')) ?? 0);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { root } from './step.mjs';
 
 const SETUPS = path.join(root, 'test/setups');
-/** What all setups have in common. */
+/** The folder with the files of all setups. */
 const PROGRAM = 'program';
 const COMMANDS = 'commands.sh';
 const TESTS = 'src/notes.test.ts';

@@ -1,4 +1,4 @@
-/** One run of `npm run setups`: the commands of a setup are typed, and the last one has to give what docs/setups.md shows. */
+/** One run of `npm run setups`: the commands of a setup are typed, and the last one has to print the lines of docs/setups.md. */
 import path from 'node:path';
 import process from 'node:process';
 import { install } from './edge-checkout.mjs';
@@ -47,7 +47,7 @@ async function typeCommands({ tools = [], isRefused, ...run }, folder, tarball, 
   await database.drop();
 }
 
-/** What the page shows, to a program that listens. */
+/** Sends the requests of the page to a program that listens. */
 async function sendRequests(program, port) {
   const { answersAsWritten, consoleExamples, readmeBlocks, runCurl } = await import(
     '../dist/test/support/readme-examples.js'
@@ -63,7 +63,7 @@ async function sendRequests(program, port) {
   }
 }
 
-/** The lines that the page shows. */
+/** The refusal in the lines of the page. */
 async function refusal() {
   const { readmeBlocks } = await import('../dist/test/support/readme-examples.js');
   return readmeBlocks(REFUSAL, PAGE).flatMap((block) => block.trim().split('\n'));
@@ -74,7 +74,7 @@ async function versionsOf(folder, tools, type) {
   for (const program of new Set(['node', ...tools.map((tool) => tool.replace(/@.*$/, ''))])) {
     const printed = await type(`${program} --version`).succeed();
     const lines = printed.trim().split('\n');
-    // What comes before the last line are warnings. Deno names itself, and others behind.
+    // Lines before the last one are warnings. Deno prints its own version first, and others behind.
     const line = lines.find((each) => each.startsWith(`${program} `))?.split(' ')[1] ?? lines.at(-1);
     versions.push(`${program} ${line.replace(/^v/, '')}`);
   }

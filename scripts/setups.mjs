@@ -76,7 +76,7 @@ export async function setups(names) {
   if (results.some(({ isRight }) => !isRight)) throw new StepFailed('');
 }
 
-/** With the packed package, and a PostgreSQL for those who ask for databases. */
+/** Runs the work beside the packed package, and a PostgreSQL for programs that request databases. */
 async function inTemporaryFolder(work) {
   const { createTemporaryFolder } = await import('../dist/test/support/temporary-folder.js');
   const { pack } = await import('../dist/test/package/packed-package.js');

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** What the installed packages call their programs: as scripts they run on every platform, which `.bin` does not. */
+/** Programs of installed packages, as scripts: they run on every platform, which `.bin` does not. */
 export const programs = {
   biome: installed('@biomejs/biome/bin/biome'),
   c8: installed('c8/bin/c8.js'),
@@ -18,7 +18,7 @@ export const programs = {
 
 /** Ends the command with an exit code; a message is only needed where the step has not printed one. */
 export class StepFailed extends Error {
-  /** @param isInterrupted whether a signal is why, which ends the whole command */
+  /** @param isInterrupted true where a signal ends the whole command */
   constructor(message, exitCode = 1, isInterrupted = false) {
     super(message);
     this.exitCode = exitCode;

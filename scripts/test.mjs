@@ -8,12 +8,12 @@ import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without }
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
-/** They wait most of the time: for processes, installations and what breaks. Those of processes choose Express and path themselves. */
+/** Tests that wait most of the time: for processes, installations and faults. Tests of processes choose Express and path themselves. */
 const WAITING = ['process/[m-z]*', 'process/[a-l]*', 'package/*', '{browser,fault}/*', 'soak/*'].map(
   (files) => `dist/test/${files}.test.js`,
 );
 const ALL = 'dist/test/**/*.test.js';
-/** Parts of the tests over HTTP, so that no run goes on when all others have ended. Whatever is in none of them is one more part. */
+/** Parts of the tests over HTTP, so that no run goes on when all others have ended. The other files are one more part. */
 const PARTS = ['[e-k]', 's', '[l-rt-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
 /** The part of those on the general path that runs by itself. */
 const GENERAL = 'dist/test/feature/[m-z]*/**/*.test.js';
@@ -46,7 +46,7 @@ export async function test(args) {
   }
 }
 
-/** Biome does not see for itself that nobody will look at its colors. */
+/** Biome does not notice by itself that its colors are not shown. */
 async function lint() {
   await runScript(programs.biome, ['ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])]);
 }

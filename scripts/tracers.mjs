@@ -1,4 +1,4 @@
-/** `npm run tracers`: installs Sentry's SDK in a package of its own, and traces an application with each tracer that is known. */
+/** `npm run tracers`: installs Sentry's SDK in a package of its own, and traces an application with each tracer. */
 import path from 'node:path';
 import { compile } from './compile.mjs';
 import { installPackages } from './set-up.mjs';

@@ -5,7 +5,7 @@ import express, { type Express } from 'express';
 
 const BUILT = join(__dirname, '../admin');
 
-/** Whether there is one to serve. */
+/** True where the back office is built. */
 export function isAdminBuilt(): boolean {
   return existsSync(join(BUILT, 'index.html'));
 }

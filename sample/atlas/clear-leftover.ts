@@ -12,7 +12,7 @@ import {
 import { StartProblem } from '../support/start-problem.js';
 import { takeLock } from './lock.js';
 
-// A server says this while it starts, recovers or shuts down.
+// The code of a server that starts, recovers or shuts down.
 const CANNOT_CONNECT_NOW = '57P03';
 const REFUSAL_DEADLINE = 2_000;
 const BUSY_DEADLINE = 30_000;
@@ -38,7 +38,7 @@ export async function clearLeftover(dataDir: string, password: string): Promise<
   }
 }
 
-/** Gone is also a server whose process id has since been given to another program: nothing answers on its port. */
+/** Finds the state of the server. It is gone, too, where nothing answers on its port: another program has its process id now. */
 async function findState(left: Postmaster, password: string): Promise<'used' | 'abandoned' | 'gone'> {
   const url = connectionString(left.port, password, 'postgres');
   const start = Date.now();

@@ -1,7 +1,7 @@
-/** Tells whether an atlas runs on a database server: as long as it does, it holds a lock there that dies with it. */
+/** A lock on a database server, held by the atlas that runs on it. It ends with the process of the atlas. */
 import { Client } from 'pg';
 
-// Any number will do that nobody else uses on this server.
+// Any number that no other program uses on this server.
 const KEY = 2_988_507;
 
 /** Takes the lock and keeps the connection that holds it; undefined when another atlas has it. */

@@ -21,7 +21,7 @@ const DESCRIPTION =
 async function main(): Promise<void> {
   const port = choosePort();
   await checkPort(port);
-  // Until the atlas is open; from then on `serve` stops it.
+  // For the start alone. An open atlas is stopped by `serve`.
   using stop = new StopSignal();
   const server = await serve(express(), { port, lifespan: (app) => openAtlas(app, stop.signal) }).catch(
     (error: unknown) => {
@@ -29,7 +29,7 @@ async function main(): Promise<void> {
       if (error !== stop.signal.reason) throw error;
     },
   );
-  // Said by a terminal that is closed; `serve` stops at SIGINT and SIGTERM.
+  // A closed terminal sends SIGHUP; `serve` stops at SIGINT and SIGTERM.
   process.on('SIGHUP', () => process.kill(process.pid, 'SIGTERM'));
   if (server) announce(server);
 }
@@ -50,7 +50,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
     await bootstrap(app, {
       models,
       controllers: [CityController, ReviewController],
-      // There are no users here, so an address stands for one.
+      // The atlas has no users, so keys belong to addresses.
       idempotency: { principal: ({ ip }) => ip },
       history: { actor: ({ ip }) => ip },
       docs: { title: 'Atlas', description: DESCRIPTION },

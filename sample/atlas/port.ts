@@ -14,7 +14,7 @@ export function choosePort(): number {
 }
 
 /**
- * Finds out whether the port can be had before a database is started for nothing.
+ * Checks that the port is free, before a database is started.
  *
  * @throws StartProblem when it is taken
  */

@@ -1,4 +1,4 @@
-/** What the atlas serves: its models, and the controllers that replace generated ones. */
+/** The resources of the atlas: its models, and the controllers that replace generated ones. */
 export { CityController } from './controllers/city-controller.js';
 export { ReviewController } from './controllers/review-controller.js';
 export { City } from './models/city.js';

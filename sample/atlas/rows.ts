@@ -7,7 +7,7 @@ type Nation = (typeof nations)[number];
 
 const codes = new Map(nations.map((nation) => [nation.cca2, nation.cca3]));
 
-/** How many cities there are. */
+/** The number of cities. */
 export const cityCount = places.length;
 
 /** All countries. */

@@ -1,4 +1,4 @@
-/** Speaks to the person at the terminal. */
+/** Messages on the terminal. */
 import { inspect } from 'node:util';
 import { ConfigError } from 'crud-controllers';
 import { StartProblem } from '../support/start-problem.js';

@@ -3,7 +3,7 @@ import type { Sequelize } from 'sequelize';
 import { City } from './models/city.js';
 import { Country } from './models/country.js';
 
-/** How the caller follows the loading, and ends it early. */
+/** Options of a seed: its progress, and the signal that ends it early. */
 export interface SeedOptions {
   /** Called with the number of cities that are in the table, and of those there are. */
   onProgress(done: number, total: number): void;
@@ -21,7 +21,7 @@ export async function seed(sequelize: Sequelize, { onProgress, signal }: SeedOpt
   const { cityCount, cityRows, countryRows } = await import('./rows.js');
   await sequelize.transaction(async (transaction) => {
     await Country.bulkCreate(countryRows(), { transaction });
-    // The rows are known to be good, and nobody looks at them afterwards.
+    // The rows are valid, and the result is not used.
     const options = { transaction, validate: false, hooks: false, returning: false };
     for (let start = 0; start < cityCount; start += CHUNK) {
       signal.throwIfAborted();

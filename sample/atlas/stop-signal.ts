@@ -1,4 +1,4 @@
-/** Turns Ctrl-C and its relatives into one request to give up the start. */
+/** Signals that end the process, such as Ctrl-C, as one `AbortSignal` for the start. */
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const DEADLINE = 20_000;

@@ -81,7 +81,7 @@ export class Article extends Model {
   declare tagList: string[];
   @ForeignKey(() => User) @Column(KEY) declare authorId: number;
   @BelongsTo(() => User) declare author?: User | null;
-  /** Those who follow the author: `include` shows the current user alone. */
+  /** Followers of the author: `include` shows the current user alone. */
   @HasMany(() => Follow, { sourceKey: 'authorId', foreignKey: 'followedId' }) declare fans?: Follow[];
   @HasMany(() => Like) declare likes?: Like[];
   /** The same rows, of which `include` shows those of the current user. */

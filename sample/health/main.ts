@@ -19,7 +19,7 @@ async function main(): Promise<void> {
   say(`http://localhost:${port}/health/ready\nhttp://localhost:${port}/slow\nkill ${process.pid} stops it.`);
 }
 
-/** What the process needs while it serves; disposed when the last request is answered. */
+/** Opens the back ends of the process. They are disposed when the last request is answered. */
 async function openBackEnds(): Promise<AsyncDisposable> {
   const { CLICKHOUSE_URL, REDIS_URL } = process.env;
   const database = await openDatabase('health');

@@ -1,4 +1,4 @@
-/** One of the two processes: the tasks, their history and their feed, and the page. */
+/** A server process of the sample: the tasks, their history and their feed, and the page. */
 import 'reflect-metadata';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,12 +18,12 @@ async function main(): Promise<void> {
     port: Number(PORT),
     async lifespan() {
       const engine = await engineLifespan(DATABASE_URL, { models, createAll: true })(app);
-      // A header stands for somebody who has signed in.
+      // The sample takes the user from a header, without a sign-in.
       await bootstrap(app, { models, history: { actor: (request) => request.get('User') } });
       return engine;
     },
   });
-  // Its parent is gone.
+  // The parent has ended.
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.send?.((server.address() as AddressInfo).port);
 }

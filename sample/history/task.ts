@@ -6,7 +6,7 @@ import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'seque
   history: true,
   changes: true,
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'history', 'revert'],
-  // An application asks who it is.
+  // An application would check the user here.
   can: { history: true },
 })
 @Table({ tableName: 'tasks', timestamps: false, version: true })

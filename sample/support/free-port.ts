@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below the ports that a system gives to `listen(0)` and to clients, so that none of these is given it meanwhile. */
+/** Below the ports that a system chooses for `listen(0)` and for clients, so that none of these gets it meanwhile. */
 const PORTS = [10_000, 32_768] as const;
 
 /** Finds one. */

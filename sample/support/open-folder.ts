@@ -88,7 +88,7 @@ export async function openPackage(folder: string, program: string): Promise<stri
 
 /**
  * The part of a path that the account may not enter or execute, by its mode; null where there is none. A trial would not do:
- * the programs of PostgreSQL look with `access`, which some kernels answer otherwise than they open files.
+ * the programs of PostgreSQL check with `access`, whose answer is not that of `open` on some kernels.
  */
 function closedPart(account: ServerAccount, path: string): string | null {
   const parent = dirname(path);

@@ -12,7 +12,7 @@ import { readPostmaster, stopPostmaster } from './postmaster-file.js';
 import { serverAccount } from './server-account.js';
 import { StartProblem } from './start-problem.js';
 
-/** What to run and where. */
+/** Programs, folder and settings of a server. */
 export interface PostgresServerOptions {
   /** Holds `data` and the server's log; created when missing. */
   readonly folder: string;
@@ -20,7 +20,7 @@ export interface PostgresServerOptions {
   readonly password: string;
   /** Settings, as in `postgresql.conf`. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** What the server gets when this process exits without having stopped it. */
+  /** The signal that the server gets when this process exits without a stop of the server. */
   readonly exitSignal: 'SIGINT' | 'SIGQUIT';
   /** Default: those of the development packages. */
   readonly binaries?: PostgresBinaries;

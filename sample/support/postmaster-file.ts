@@ -1,16 +1,16 @@
-/** Reads `postmaster.pid`, in which a PostgreSQL server says who it is and how far it has come. */
+/** Reads `postmaster.pid`, in which a PostgreSQL server writes its process id, its port and its state. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the file says. */
+/** Values of the file. */
 export interface Postmaster {
   readonly pid: number;
   readonly port: number;
   readonly isReady: boolean;
 }
 
-/** Where the file of a data folder is. */
+/** The path of the file in a data folder. */
 export function postmasterFile(dataDir: string): string {
   return join(dataDir, 'postmaster.pid');
 }
@@ -25,7 +25,7 @@ export async function readPostmaster(dataDir: string): Promise<Postmaster | unde
   return { pid, port: Number(lines[3]), isReady: lines[7]?.trim() === 'ready' };
 }
 
-/** Whether the process exists and may be ours: one that may not be signalled belongs to somebody else. */
+/** True where the process exists and may be ours. A process that this one may not signal is of another account. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -34,7 +34,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Asks a server for a fast shutdown and waits until it is gone, insisting after ten seconds. */
+/** Requests a fast shutdown of a server, and waits until it is gone. After ten seconds it requests an immediate one. */
 export async function stopPostmaster(pid: number): Promise<void> {
   signal(pid, 'SIGINT');
   if (await isGone(pid, 10_000)) return;
@@ -42,7 +42,7 @@ export async function stopPostmaster(pid: number): Promise<void> {
   if (!(await isGone(pid, 5_000))) throw new Error(`PostgreSQL (process ${pid}) does not stop.`);
 }
 
-/** Whether the process ends within the time. */
+/** @returns true where the process ends within the time */
 export async function isGone(pid: number, milliseconds: number): Promise<boolean> {
   const deadline = Date.now() + milliseconds;
   while (isAlive(pid)) {

@@ -16,7 +16,7 @@ export function serverAccount(): ServerAccount | undefined {
   return account;
 }
 
-/** Gives a file or folder to the account. */
+/** Makes the account the owner of a file or folder. */
 export async function giveToServer(path: string): Promise<void> {
   const owner = serverAccount();
   if (owner) await chown(path, owner.uid, owner.gid);

@@ -1,6 +1,6 @@
-/** A reason not to start that its reader can do something about; it is shown without a stack. */
+/** A reason not to start that the reader of its message can remove. It is printed without a stack. */
 
-/** The message says what is wrong and what to do. */
+/** @param message the problem and its fix */
 export class StartProblem extends Error {
   override readonly name = 'StartProblem';
 }

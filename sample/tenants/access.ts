@@ -1,4 +1,4 @@
-/** Who sees and writes what: all of it, in one file. */
+/** All rules of access, in one file. */
 import { EVERYTHING, filter } from 'crud-controllers';
 import type { Request, RequestHandler } from 'express';
 import { UnauthorizedError } from 'routing-controllers';
@@ -16,7 +16,7 @@ interface SignedRequest extends Request {
   person?: Person;
 }
 
-/** By token. A real application would check a signature, or ask a table. */
+/** People by token. A real application would check a signature, or read a table. */
 const PEOPLE: ReadonlyMap<string, Person> = new Map([
   ['ann-token', { name: 'Ann', organisationId: 1, role: 'manager' }],
   ['ben-token', { name: 'Ben', organisationId: 1, role: 'member' }],
@@ -24,7 +24,7 @@ const PEOPLE: ReadonlyMap<string, Person> = new Map([
   ['operator-token', { name: 'Operator', organisationId: null, role: 'operator' }],
 ]);
 
-/** Tells a request by its token; without one it goes no further. */
+/** Finds the person of a token. A request without a known token is refused. */
 export const authenticate: RequestHandler = (request: SignedRequest, _response, next) => {
   const [, token = ''] = /^Bearer (\S+)$/.exec(request.get('Authorization') ?? '') ?? [];
   const person = PEOPLE.get(token);

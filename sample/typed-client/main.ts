@@ -1,4 +1,4 @@
-/** A client of the atlas: the compiler knows its paths, parameters, bodies and answers from the OpenAPI document. */
+/** A client of the atlas: the compiler reads its paths, parameters, bodies and answers from the OpenAPI document. */
 import createClient from 'openapi-fetch';
 import type { components, paths } from './atlas-api.js';
 
@@ -10,7 +10,7 @@ const { ATLAS_URL = 'http://localhost:3000' } = process.env;
 // Some lists are files, too, and this client reads none.
 const atlas = createClient<paths, 'application/json' | 'application/problem+json'>({
   baseUrl: ATLAS_URL,
-  // `sort=-population,name`: the values of a list stand between commas.
+  // `sort=-population,name`: commas separate the values of a list.
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
@@ -86,7 +86,7 @@ async function showCity(id: number): Promise<void> {
     },
   });
   if (!data) return fail(error);
-  // Each is there because it was asked for; a type knows only that it may be.
+  // The request includes both relations. Their types are optional all the same.
   say(`${data.name} is in ${data.country?.name}; ${data.reviews?.items[0]?.author} has written last`);
 }
 

@@ -12,7 +12,7 @@ import { col, fn } from 'sequelize';
 import { City } from '../models/city.js';
 import { Review } from '../models/review.js';
 
-/** What the reviews of a city come to. */
+/** The number of reviews of a city, and their average. */
 export interface ReviewSummary {
   readonly count: number;
   /** From 1 to 5, with two decimals; null when there is no review. */

@@ -34,7 +34,7 @@ import { Review } from './review.js';
   // The seed makes the index of trigrams that serves it.
   search: ['name'],
   sortAllow: ['id', 'name', 'population'],
-  // How many cities and people each country has, for a page of figures.
+  // Numbers of cities and people by country, for a page of figures.
   aggregate: {
     group: ['countryCode', 'featureCode'],
     sum: ['population'],
@@ -42,7 +42,7 @@ import { Review } from './review.js';
     max: ['population', 'latitude'],
     countDistinct: ['countryCode'],
   },
-  // The table has no version. So that nobody overwrites a change that he has not seen, a record has a tag all the same.
+  // The tag of a record in a table without a version: a client that has not seen a change cannot overwrite it.
   etag: 'xmin',
   // The rules of countries and reviews hold: a deleted review is in no answer.
   include: { country: true, reviews: { size: { default: 3, max: 20 } } },
@@ -70,7 +70,7 @@ import { Review } from './review.js';
   ],
 })
 export class City extends Model {
-  /** GeoNames gives it out, so the client supplies it. */
+  /** An id of GeoNames, so the client sends it. */
   @PrimaryKey
   @Column(DataType.INTEGER)
   declare id: number;

@@ -8,7 +8,7 @@ import { City } from './city.js';
 /** The regions of the data. */
 export const REGIONS = ['Africa', 'Americas', 'Antarctic', 'Asia', 'Europe', 'Oceania'] as const;
 
-/** One of the regions. */
+/** A region of the data. */
 export type Region = (typeof REGIONS)[number];
 
 @Crud({
@@ -23,7 +23,7 @@ export type Region = (typeof REGIONS)[number];
     area: true,
     independent: true,
     borders: true,
-    // What is inside of JSON, only we know.
+    // The database has no type for a member of JSON, so it is named here.
     'languages.fra': 'string',
   },
   sortAllow: ['code', 'name', 'region', 'area'],

@@ -1,4 +1,4 @@
-/** What somebody thinks of a city. A deleted review is kept, and a change over an unseen change is refused. */
+/** A review of a city. A deleted review is kept, and a change over an unseen change is refused. */
 import { Max, Min } from 'class-validator';
 import { Crud } from 'crud-controllers';
 import {
@@ -38,10 +38,10 @@ import { City } from './city.js';
     'history',
     'revert',
   ],
-  // Who changed what, and a feed: the list of the back office follows it.
+  // A history with actors, and a feed: the list of the back office follows it.
   history: true,
   changes: true,
-  // Everybody may list deleted ones here, and read what changed; an application asks who it is.
+  // All clients may list deleted reviews, and read their history. An application would check the user here.
   can: { deleted: true, history: true },
 })
 @Table({

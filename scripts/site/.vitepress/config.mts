@@ -40,9 +40,9 @@ export default defineConfig({
     // The themes of VitePress have words of too little contrast.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-default' },
     anchor: { slugify: githubAnchor },
-    // No highlighting is known for it; its comments are those of a shell.
+    // The highlighter has no such language; its comments are those of a shell.
     languageAlias: { promql: 'sh' },
-    /** What stands in braces in code, such as the properties of JSX, is no expression of Vue's. */
+    /** Text in braces in code, such as the properties of JSX, is no expression of Vue's. */
     config({ renderer }) {
       const inline = renderer.rules.code_inline;
       renderer.rules.code_inline = (...args) => inline?.(...args).replace('<code', '<code v-pre') ?? '';

@@ -1,4 +1,4 @@
-/** Serves the application until the process is told to stop: `npm start`. */
+/** Serves the application until a signal stops the process: `npm start`. */
 import 'reflect-metadata';
 import { serve } from 'crud-controllers';
 import express from 'express';

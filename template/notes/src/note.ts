@@ -5,7 +5,7 @@ import { Column, DataType, Model, Table } from 'sequelize-typescript';
 
 @Crud({
   description: 'What is to be remembered.',
-  // What clients may filter and sort by. Each needs an index: see the migrations.
+  // Attributes that clients may filter and sort by. Each needs an index: see the migrations.
   filterAllow: ['title', 'stars'],
   sortAllow: ['title', 'stars'],
 })
