@@ -91,7 +91,7 @@ export interface BootstrapOptions extends ResourceOptions, FeatureOptions, Obser
 /** The mounted application: its routes and its documentation. */
 export interface CrudApplication {
   /**
-   * Every route of every resource, in the order they are asked. Described at the moment it is read, because hooks and default
+   * Every route of every resource, in the order of matching. Described at the moment it is read, because hooks and default
    * scopes, which keep a route off the fast path, can be added at any time.
    */
   readonly routes: readonly RouteInfo[];
@@ -102,7 +102,7 @@ export interface CrudApplication {
 /**
  * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
  * controllers, mounts the routes, then the health routes, then the OpenAPI document and its page, then the error
- * handling. The routes are mounted when the call returns its promise; what is awaited is only a look at the database, which
+ * handling. The routes are mounted when the call returns its promise; the promise waits for a check of the database only, which
  * writes to the log what is missing there: tables, columns, and indexes for orders and filters. From then on `app.listen` makes
  * its server with `requestClasses`.
  *
@@ -196,7 +196,7 @@ export interface DescribedApplication {
   /**
    * Tables and indexes that the application needs beside its models, as SQL.
    *
-   * @param given options of `bootstrap` whose tables it has, null for all. Default: those of the application
+   * @param given options of `bootstrap` whose tables are in it, null for all. Default: those of the application
    */
   sql(given?: object | null): string;
   /** Work that has to be done now and then, on the tables that the application needs beside its models. @returns lines about what was done */
@@ -307,7 +307,7 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
       }),
     () => catalogue.version,
   );
-  // The document has names of classes that are known when it is written.
+  // Written at once where a minifier has renamed classes, because it refuses minified names of schemas.
   if (docs && IS_RENAMED) document.now();
   const application: CrudApplication = Object.freeze({
     get routes() {

@@ -75,7 +75,7 @@ const OPTIONS = {
 
 type OptionName = keyof typeof OPTIONS;
 
-/** Values of the options that were given; that of a flag is empty. */
+/** Values of the options of a command line; that of a flag is empty. */
 type Given = ReadonlyMap<string, string>;
 
 /** A text that is printed, and the exit code. */
@@ -217,7 +217,7 @@ function describing(
     arguments: [{ kind: 'module' }],
     options,
     run: async ([file = ''], options) => {
-      // Whoever begins a project has no peers of this package yet.
+      // A new project has no peers of this package yet, so the module that needs them is loaded late.
       const { loadApplication } = await import('./load-application.js');
       const given: GivenOptions = { routePrefix: options.get('route-prefix'), title: options.get('title') };
       return withStandardOutput(async () => print(await loadApplication(file, given)));

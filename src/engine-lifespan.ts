@@ -54,8 +54,8 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   replicas?: readonly string[];
   /**
-   * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ask through
-   * a client of yours, and through one of their own where it is a URL. Default: none.
+   * ClickHouse: a URL, for which `@clickhouse/client` has to be installed, or a client of yours. Health probes ping with
+   * a client of yours, and with one of their own where it is a URL. Default: none.
    */
   clickhouse?: string | ClickHouseClient;
   /**
@@ -190,7 +190,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
   const settings = {
     dialect: 'postgres',
     logging: false,
-    // Known, so that Sequelize opens no extra connection to ask; older servers are not supported.
+    // Set, because Sequelize opens an extra connection otherwise to read it. Older servers are not supported.
     databaseVersion: OLDEST_SERVER,
     dialectModule: timeoutDriver,
     // Names of columns may have parentheses, which would be refused.
@@ -219,7 +219,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
   return { sequelize, primary };
 }
 
-/** Options of Sequelize are not all known here, and none of them is so near to one of these. */
+/** Options of ours, for misspelt names. No option of Sequelize's is spelled nearly like one of these. */
 const NAMES = [
   'models',
   'createAll',

@@ -34,8 +34,8 @@ export interface GivenOptions {
  * in a function `createApp` that is exported. Else it takes the exported models with `@Crud`, and controllers that extend
  * generated ones. No database is reached, and nothing listens.
  *
- * @throws ConfigError when there is none of these, what there is is configured wrongly, or there is an application and options are
- * given
+ * @throws ConfigError when there is none of these, what there is is configured wrongly, or there is an application and the command
+ * line has options
  */
 export function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   goOffline();
@@ -65,7 +65,7 @@ export function startApplication(file: string): Promise<LoadedApplication> {
   });
 }
 
-/** @param choose is given the application that was found, and nothing while another one may follow */
+/** @param choose gets the application that was found, and nothing while another one may follow */
 function importApplication<T>(
   file: string,
   patience: number,
@@ -112,7 +112,7 @@ class FoundExports {
   failure: { readonly error: unknown } | undefined;
   #pending = 0;
 
-  /** True while a promise of the module may give more. */
+  /** True while a promise of the module may still find an application. */
   get isPending(): boolean {
     return this.#pending > 0;
   }
@@ -216,7 +216,7 @@ function describeModels(
     ...(routePrefix === undefined ? {} : { routePrefix }),
     ...(title === undefined ? {} : { docs: { title } }),
   });
-  // The options of the application are not known.
+  // The module has no options of `bootstrap`.
   return { ...built, sql: () => built.sql(null) };
 }
 
@@ -229,7 +229,7 @@ function modelsIn(objects: ReadonlySet<object>): ModelClass[] {
 /**
  * Tries until there is a result, until nothing keeps the process any more, or until the patience is over.
  *
- * @param attempt is given true the last time
+ * @param attempt gets true the last time
  */
 function untilFound<T>(
   file: string,

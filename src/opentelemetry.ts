@@ -31,7 +31,7 @@ import { requestProblem } from './respond/exception-handler.js';
 
 const NAME = 'crud-controllers';
 
-/** Where instrumentations of HTTP look for the route (`@opentelemetry/core`, `RPCMetadata`). */
+/** The key of the route for instrumentations of HTTP (`@opentelemetry/core`, `RPCMetadata`). */
 const RPC_METADATA = createContextKey('OpenTelemetry SDK Context Key RPC_METADATA');
 
 /** Ends what is subscribed; null where nothing is. */
@@ -96,7 +96,7 @@ function traceOperations(tracer: Tracer): () => void {
     const span = spans.get(message);
     if (!span) return;
     const { resource, operation, runner, error } = message;
-    // A request for many records is known when it is read.
+    // Renamed at the end, because a body that is an array changes the operation.
     span.updateName(`${resource}.${operation}`).setAttribute('crud.operation', operation);
     if (runner) span.setAttribute('crud.runner', runner);
     const status = error === undefined ? 0 : (requestProblem(error, message.request as never)?.status ?? 0);

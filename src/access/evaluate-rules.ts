@@ -211,12 +211,12 @@ function valuesOf(
   return values;
 }
 
-/** The name of a model has no dot. Several models may stand in one statement. */
+/** The name of a slot. The name of a model has no dot. A statement may have slots of several models. */
 function slotOf({ name }: RecordInfo, attribute: string): string {
   return `scope.${name}.${attribute}`;
 }
 
-/** @throws TypeError where the type of the attribute has no such value; the value is not told */
+/** @throws TypeError where the type of the attribute has no such value; the message leaves the value out */
 function textOf(info: RecordInfo, attribute: string, value: unknown): string {
   // No row has a text with a NUL, and Sequelize would insert another one.
   const hasNul = typeof value === 'string' && value.includes('\0');
@@ -235,7 +235,7 @@ function textOf(info: RecordInfo, attribute: string, value: unknown): string {
 }
 
 /**
- * The condition that a rule has given.
+ * The condition that a rule returned.
  *
  * @param rule its name, as the beginning of a sentence
  * @throws RefusedRequestError 403 where it is missing
@@ -332,7 +332,7 @@ interface Asked {
   readonly ask: object;
   readonly endpoint: RuledWork | null;
   readonly earlier: Asked | undefined;
-  /** A promise until it is known. */
+  /** A promise until the rule has returned. */
   answer: unknown;
 }
 
@@ -379,11 +379,11 @@ function evaluatedOnce<T>(ask: (request: Request, endpoint: RuledWork | null, be
     }
     if (endpoint === null && before !== undefined) return before;
     const answer = ask(request, endpoint, before);
-    // Asking may have asked for more.
+    // The rule may have evaluated others meanwhile, which `request[ASKED]` has.
     const entry: Asked = { ask, endpoint, answer, earlier: request[ASKED] };
     request[ASKED] = entry;
     if (answer instanceof Promise) {
-      // Answers are made without waiting. Whether anything waits for a rule that throws is not known here.
+      // A rule may reject before anything awaits it. Without this handler Node would end the process.
       answer.then(
         (value) => {
           entry.answer = value;

@@ -1,4 +1,4 @@
-/** The values that rules of `set` give a request: checked as those of a body are, once for each request. */
+/** The values that rules of `set` return for a request: checked as those of a body are, once for each request. */
 import { NO_SCHEMAS, type ResourcePlan } from '../compile/resource-plan.js';
 import { writesOf } from '../declare/endpoint.js';
 import type { AttributeInfo } from '../describe/model-info.js';

@@ -87,7 +87,7 @@ export function accessRules(request: ApplicationRequest): AccessRules | undefine
   return request[RULES];
 }
 
-/** The access of a request that writes values. Only the models of keys that are sent are asked about. */
+/** The access of a request that writes values. Only rules of the models whose keys are sent are evaluated. */
 export function accessToWrite(
   request: Request,
   model: ModelClass,

@@ -43,11 +43,11 @@ export function evaluateRelated(
 }
 
 /**
- * The relations that a query string is about, as far as that can be told before it is read. What is wrong with it is told by what
- * reads it. Null where it can be about none with rules.
+ * The relations that a query string names, as far as they can be found before it is parsed. Its parser reports every mistake.
+ * Null where no relation with rules can be named.
  *
  * @param ordered parameters that name keys of orders of its own
- * @param hasFilter whether it may have a `q` of its own
+ * @param hasFilter true where it may have a `q` of its own
  */
 export function compileWantedRelations(
   plan: Pick<ResourcePlan, 'relations' | 'sortKeys'>,
@@ -93,7 +93,7 @@ function everyFiltered(filters: ReadonlyMap<string, RelationFilter>): readonly R
   return [...filters.values()].flatMap(({ related, relations }) => [related, ...everyFiltered(relations)]);
 }
 
-/** Whoever includes a record, or filters by it, must be allowed to read it by itself. */
+/** A request that includes a record, or filters by it, must be allowed to read it by itself. */
 function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {
   const endpoint: Endpoint = relation.isOne ? 'read' : 'list';
   // The rule of the relation comes last: what follows it may throw, and then nothing would wait for its promise.

@@ -17,7 +17,7 @@ interface SettingRequest extends Request {
   [SETTINGS]?: { readonly by: RowSecurity; readonly secured: Settings; readonly settings: RequestSettings };
 }
 
-/** The settings of a request that was asked for them; null where the application has none. */
+/** The evaluated settings of a request; null where the application has none. */
 export function requestSettings(request: SettingRequest): RequestSettings | null {
   return request[SETTINGS]?.settings ?? null;
 }

@@ -13,7 +13,7 @@ const MODES = COUNT_MODES.map((mode) => `'${mode}'`).join(', ');
 /**
  * Compiles the option; null where it is not set.
  *
- * @param usual the default where none is given
+ * @param usual the default of the option
  * @param option its name with its owner, as the beginning of a sentence
  */
 export function compileCount(

@@ -27,7 +27,7 @@ export interface OptionCheck {
   report(problem: string): void;
 }
 
-/** Compiles an option of `@Crud` that a feature declares, where it is given. */
+/** Compiles an option of `@Crud` that a feature declares, where it is set. */
 export type ResourceOptionCompiler = (value: unknown, check: OptionCheck) => unknown;
 
 /** The same for attributes, those of models behind relations, too. */
@@ -48,7 +48,7 @@ export function kebabCase(name: string): string {
     .toLowerCase();
 }
 
-/** The prefix as given, or the kebab-case plural of the model's name. A trailing slash is dropped. */
+/** The prefix of the options, or the kebab-case plural of the model's name. A trailing slash is dropped. */
 export function compilePrefix({ info, options, report }: OptionCheck): string {
   const given = options.prefix ?? `/${kebabCase(info.pluralName)}`;
   const prefix = String(given).replace(/\/$/, '');
@@ -123,7 +123,7 @@ export function checkTableOptions(
   );
 }
 
-/** Rows per page; a given maximum below 20 lowers the default too. */
+/** Rows per page. A maximum below 20 lowers the default too. */
 export function compilePageSize({ options, report }: OptionCheck): PageSize {
   return compileSize('pageSize', options.pageSize, DEFAULT_PAGE_SIZE, report);
 }
@@ -189,7 +189,7 @@ export function knownAttribute(
   return attribute;
 }
 
-/** Filtering or sorting by a hidden attribute would tell its values, one comparison at a time. */
+/** An attribute that answers show. Filtering or sorting by a hidden one would reveal its values, one comparison at a time. */
 export function visibleAttribute(
   check: AttributeCheck,
   option: string,

@@ -80,7 +80,7 @@ function sameNameProblem(name: string, prefix: string, places: readonly [string,
   return `${both}: that of ${places.join(' and that of ')}; give one of the classes another name${mend}.`;
 }
 
-/** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to everybody. */
+/** Attributes of `bootstrap`'s scope that no model has: a typo there would show all rows to all requests. */
 function strayScopes(resources: readonly ResourcePlan[], { scope = {} }: SharedAccess): string[] {
   const known = [...new Set(resources.flatMap(({ info }) => [...info.attributes.keys()]))];
   return Object.keys(scope)

@@ -37,7 +37,7 @@ import type {
   UncheckedPlan,
 } from './resource-plan.js';
 
-/** Problems of the options of a resource, for a feature. @param options as they were given */
+/** Problems of the options of a resource, for a feature. @param options as in `@Crud` */
 export type ResourceCheck = (plan: UncheckedPlan, options: CrudOptions) => readonly string[];
 
 /** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
@@ -196,7 +196,7 @@ function keylessProblems({ options }: OptionCheck, endpoints: ReadonlySet<string
   ];
 }
 
-/** True where clients give the key of a new record. */
+/** True where clients send the key of a new record. */
 function givesKey(
   { info, exposure, explicitSchemas: { create }, access }: Omit<WrittenPlan, 'endpoints'>,
   { classProperties }: DecoratorReader,

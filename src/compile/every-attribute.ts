@@ -1,4 +1,4 @@
-/** `filterAllow: '*'` and `sortAllow: '*'` -> the attributes that they stand for, and why the others are left out. */
+/** `filterAllow: '*'` and `sortAllow: '*'` -> the attributes that they mean, and the reasons to leave others out. */
 import type { Class, CrudOptions } from '../declare/crud-options.js';
 import { typeWord } from '../describe/column-type.js';
 import { type AttributeInfo, customAttributes } from '../describe/model-info.js';
@@ -27,8 +27,8 @@ export interface EveryAttribute {
 }
 
 /**
- * Puts lists of attributes in the place of `'*'`: of those whose values answers show as they are. A comparison with any other value
- * would tell what no answer does.
+ * Replaces `'*'` with a list of the attributes whose values answers show unchanged. A comparison with any other attribute would
+ * reveal a value that no answer has.
  */
 export function everyAttribute(check: OptionCheck, shown: ShownReader): EveryAttribute {
   const { info, options, report } = check;

@@ -20,7 +20,7 @@ interface Target {
   readonly guards: readonly string[];
 }
 
-/** Where what is wrong with a relation is told. */
+/** Reports the problems of a relation. */
 export interface RelationReport {
   readonly option: string;
   report(problem: string): void;

@@ -118,7 +118,7 @@ export interface EntityTagPlan {
   readonly isHidden?: boolean;
 }
 
-/** The classes that the user gave in the place of derived ones; null is none. */
+/** Classes of the user's in the place of derived ones; null is none. */
 export type ExplicitSchemas = Readonly<Record<'read' | 'create' | 'update', Class | null>>;
 
 /** None of them. */
@@ -157,11 +157,11 @@ export interface ResourcePlan {
   /** Total: the primary key is always part of it. */
   readonly defaultSort: readonly SortTerm[];
   readonly explicitSchemas: ExplicitSchemas;
-  /** True where clients give the key of a new record, so that a replacement may create it; else it changes a record that is there. */
+  /** True where clients send the key of a new record, so that a replacement may create it; else it changes an existing record. */
   readonly isKeyGiven: boolean;
   readonly dependencies: readonly Dependency[];
   readonly parseId: IdParser;
-  /** `custom`: ids are read by a function of the user's, which may give anything. */
+  /** `custom`: a function of the user's reads ids, and may return any value. */
   readonly idKind: IdKind;
   /** The attributes of an id, each with its parser. */
   readonly idParts: readonly IdPart[];
@@ -170,7 +170,7 @@ export interface ResourcePlan {
   readonly entityTag: EntityTagPlan | null;
   /** `required` where changes need a condition. */
   readonly ifMatch: 'optional' | 'required';
-  /** Rules of access; null is everybody everything. */
+  /** Rules of access; null allows everything to all requests. */
   readonly access: AccessPlan | null;
   readonly relations: RelationsPlan;
   /** Compiled options of features, by name. */
@@ -187,7 +187,7 @@ export interface RelatedPlan {
   readonly target: ResourcePlan;
   /** The rows between the two; null where there are none. */
   readonly through: RecordInfo | null;
-  /** The rules of those; null is everybody everything. */
+  /** The rules of the model in between; null allows everything to all requests. */
   readonly throughAccess: AccessPlan | null;
   /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */
   readonly where: VisibleRule | null;

@@ -21,7 +21,7 @@ type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
  */
 export const EVERYTHING: unique symbol = Symbol('EVERYTHING');
 
-/** Rule of a request: a function of the request, or `true` for everybody, or `false`. */
+/** Rule of a request: a function of the request, or `true` for all requests, or `false` for none. */
 export type AccessRule = boolean | OfRequest<boolean>;
 
 /**
@@ -84,10 +84,10 @@ export interface FieldRules {
   readonly update?: AccessRule;
 }
 
-/** The row security of PostgreSQL: what its policies are told of each request. */
+/** The row security of PostgreSQL: the settings that its policies read, for each request. */
 export interface RowSecurityOptions {
   /**
-   * The settings of a request, by name, as texts. A name has a dot, as PostgreSQL wants it. Asked once for each request, after
+   * The settings of a request, by name, as texts. A name has a dot, as PostgreSQL requires. Evaluated once for each request, after
    * `dependencies` and before the body is read. Null and undefined, for all or for one, refuse the request with 403; another
    * name or value is answered with 500, and no value is logged.
    */
@@ -97,10 +97,10 @@ export interface RowSecurityOptions {
 /** Rules of access to the rows and attributes of a resource. */
 export interface AccessOptions<M extends Model = Model> {
   /**
-   * The values that rows must have to be seen and written, asked once for each request, after `dependencies` and before the body
+   * The values that rows must have to be seen and written, evaluated once for each request, after `dependencies` and before the body
    * is read. Other rows are missing, from lists, totals and cursors too. New rows get the value; bodies do not have the
    * attribute, and hooks, setters and defaults do not change it. A foreign key to this model names a row inside, else the answer is the
-   * 409 of a missing row. Sequelize's own methods, such as `findAll` in an override, know nothing of it: use `context.repository`.
+   * 409 of a missing row. Sequelize's own methods, such as `findAll` in an override, do not apply it: use `context.repository`.
    * Default: that of `bootstrap`, for attributes it names.
    *
    * @example
@@ -120,10 +120,10 @@ export interface AccessOptions<M extends Model = Model> {
   visible?: VisibleRule;
   /**
    * Rules of operations. A request that a rule refuses is answered with 403, before the body is read. Default: those of `bootstrap`;
-   * everybody may use operations that neither names, unless it has `deny: true`. `restore` needs the rules of
+   * operations that neither names are open to all requests, unless `bootstrap` has `deny: true`. `restore` needs the rules of
    * `update` and `deleted`, `purge` those of `delete` and `deleted`, and `replace` those of `create` and `update`; requests for many records
    * those for one. `aggregate`, `export` and `import` are about routes that options make; where they are not named, `list` is for the first two, and
-   * `create` for the last. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update` and `delete` may give a `filter`: a condition of the statement that writes, whose rows alone may be changed.
+   * `create` for the last. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update` and `delete` may return a `filter`: a condition of the statement that writes, whose rows alone may be changed.
    * A visible row that does not meet it is a 403. Where `deleted` is named and allows the
    * request, lists and reads take `?deleted=only` and `?deleted=with`; else the parameter is unknown. The rule is
    * evaluated where the parameter is there.

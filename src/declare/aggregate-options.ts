@@ -13,8 +13,8 @@ export const MEASURES = ['sum', 'avg', 'min', 'max', 'countDistinct'] as const;
 export type Measure = (typeof MEASURES)[number];
 
 /**
- * Groups of records that clients may ask for, at `GET /cities/aggregate`, and what they may have computed of each. Nothing that is not listed
- * can be asked for.
+ * Groups of records that clients may request, at `GET /cities/aggregate`, and the values that are computed of each. A request for a name
+ * that is not listed is refused.
  *
  * @example
  * ```ts

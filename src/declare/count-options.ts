@@ -40,7 +40,7 @@ export interface CountOptions {
 /** Options of the count of a page's rows. */
 export interface CountRequest {
   /**
-   * Where it is given, the page shows what its `total` is (`totalIs`). Default: a page by number has an exact total, and one by
+   * Where it is set, the page has the kind of its `total` (`totalIs`). Default: a page by number has an exact total, and one by
    * cursor has none.
    */
   readonly count?: CountMode;

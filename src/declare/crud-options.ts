@@ -107,7 +107,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   description?: string;
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`, or have `softDelete`: `POST /{id}/restore` undoes the
-   * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients give:
+   * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients send:
    * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
@@ -150,7 +150,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   import?: ImportOptions;
   /**
    * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: those with the value that the
-   * record has are left out, so that a client may send a record as a GET gave it; another value is 422. The record is locked and read
+   * record has are left out, so that a client may send a record as a GET returned it; another value is 422. The record is locked and read
    * before the write, in one transaction. Arrays of records are refused as before. Default: `'refuse'`.
    *
    * @example 'ignore-unchanged'
@@ -159,7 +159,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * Has a delete set an attribute and keep the row, as `paranoid` does with `deletedAt`. Rows with `deleted` are missing everywhere; rows
    * with NULL or any other value are alive. `restore` sets `alive`. No body sets the attribute; a new row has its default, or `alive`.
-   * It belongs to the `@Crud` of the model, because relations and foreign keys follow it. Sequelize's own methods do not know it.
+   * It belongs to the `@Crud` of the model, because relations and foreign keys follow it. Sequelize's own methods do not apply it.
    * Default: a delete removes the row, or sets `deletedAt` where the model is `paranoid`.
    *
    * @example { attribute: 'status', deleted: 'archived', alive: 'active' }
@@ -176,14 +176,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** Rows per page. Default: 20, and at most 100. */
   pageSize?: { default?: number; max?: number };
   /**
-   * Files of all records of the list: `GET /cities?format=csv`, in constant memory, whole or visibly cut. The rule `can.export` is `can.list`
-   * where it is not given. Default: none.
+   * Files of all records of the list: `GET /cities?format=csv`, in constant memory, whole or visibly cut. Default of the rule `can.export`:
+   * `can.list`. Default: none.
    *
    * @example ['csv', 'ndjson']
    */
   export?: readonly ExportFormat[] | ExportOptions;
   /**
-   * Stores each change of the table with who made it, whoever writes: triggers fill the table `crud_changes`, made by `createAll` and printed
+   * Stores each change of the table with its actor, for every writer: triggers fill the table `crud_changes`, made by `createAll` and printed
    * by `npx crud-controllers sql`. Writes of the resource are 503 as long as a trigger is missing. Not for views. Default: nothing is stored.
    *
    * @example { exclude: ['avatar'], retention: '2 years' }
@@ -223,7 +223,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /** The order of a list without `sort`, such as `'-createdAt,name'`, each name as `sortAllow` has it. Default: the primary key, ascending. */
   defaultSort?: string;
   /**
-   * Groups of records that clients may ask for, at `GET /cities/aggregate`, with what is computed of each: inside every rule of access, as the
+   * Groups of records that clients may request, at `GET /cities/aggregate`, with the values that are computed of each: inside every rule of access, as the
    * list. Default: nothing.
    *
    * @example { group: ['countryCode', { createdAt: ['day', 'month'] }], sum: ['population'] }

@@ -89,7 +89,7 @@ export function reloadWarnings(): string[] {
   );
 }
 
-/** Lines of code that declared two classes, as far as they differ; null where that is not known. */
+/** Lines of code that declared two classes, as far as they differ; null where no line is found. */
 export function placesApart(one: ModelClass, other: ModelClass): readonly [string, string] | null {
   const [ones = [], others = []] = [one, other].map((model) => {
     const record = crudRecords().findLast((each) => each.model === model);

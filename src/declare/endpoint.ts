@@ -68,7 +68,7 @@ const TABLE_WRITES: Readonly<Partial<Record<Endpoint, readonly TableWrite[]>>> =
   delete: ['delete'],
 };
 
-/** The writes of rows that an endpoint may do. @param isMarked whether a delete only marks the row */
+/** The writes of rows that an endpoint may do. @param isMarked true where a delete only marks the row */
 export function tableWritesOf(endpoint: Endpoint, isMarked: boolean): readonly TableWrite[] {
   return TABLE_WRITES[endpoint === 'delete' && isMarked ? 'update' : baseOf(endpoint)] ?? [];
 }
@@ -106,10 +106,10 @@ export const RULES = [...OPERATIONS, 'deleted', 'history', ...OPTION_ROUTE_NAMES
 /** Name of a rule of `can`. */
 export type RuleName = (typeof RULES)[number];
 
-/** The rules that may give a condition on rows. */
+/** The rules that may return a condition on rows. */
 export const ROW_RULE_NAMES = ['update', 'delete'] as const;
 
-/** Name of a rule that may give a condition on rows. */
+/** Name of a rule that may return a condition on rows. */
 export type RowRuleName = (typeof ROW_RULE_NAMES)[number];
 
 /** The rules of an endpoint, or of an option's route, all of which must allow it. */

@@ -1,6 +1,6 @@
 /** Conditions of the application's own, in the language of `q`: recorded here, and understood for a model later. */
 
-/** A value that may stand in a `filter`: null and undefined refuse the request, because nothing is meant by them. */
+/** A value in a `filter`. Null and undefined refuse the request, because a missing value must not widen the rows. */
 export type FilterValue = string | number | bigint | boolean | Date | null | undefined;
 
 /** A condition as it was written, with its values apart from the text. Made by `filter`. */
@@ -18,7 +18,7 @@ export class FilterTemplate {
  * A condition for `visible`, and for rules of `can`, in the language of `q`, over all attributes of the model. An interpolated value is a value and
  * nothing else, whatever characters it has: quotes, commas and stars mean themselves. An array means a list:
  * `teamId=in=${teams}`; an empty one matches no row, also with `=contains=`. Where a value is null or undefined the request is refused with 403;
- * ask for NULL with `=isnull=true`.
+ * `=isnull=true` finds NULL.
  *
  * @example
  * ```ts

@@ -15,7 +15,7 @@ export interface IncludeOptions {
   count?: true | CountOptions;
   /**
    * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft
-   * deletion. `'all'` means no other condition. Has to be given where code that an include cannot call guards the rows on the
+   * deletion. `'all'` means no other condition. Required where code that an include cannot call guards the rows on the
    * routes of their own: `dependencies`, middlewares, an overridden `list` or `read`, a repository. Default: none.
    *
    * @example { where: (request) => filter`authorId==${request.user.id}` }
@@ -25,7 +25,7 @@ export interface IncludeOptions {
 
 /**
  * The relations that a client may include, by path. Each path before a dot has to be there, too: at most three relations deep,
- * and ten in all. Nothing is included unless it is asked for.
+ * and ten in all. Nothing is included unless a request names it.
  *
  * @example
  * ```ts
@@ -40,7 +40,7 @@ export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;
  * parameters, envelope and cursors. A name in capitals and small letters is a path in small letters: `blogPosts` is `/blog-posts`.
  *
  * A request for it has to be allowed to read the record, and to list the rows. An object says of a relation which rows may be seen
- * there: see `where` of `IncludeOptions`. It has to be given where code that such a list cannot ask guards the rows, or an
+ * there: see `where` of `IncludeOptions`. It is required where code that such a list cannot call guards the rows, or an
  * overridden or decorated `read` guards the record.
  *
  * A ConfigError names a relation to one, of rows that are not served or have no list, of a record without a read, and of a path

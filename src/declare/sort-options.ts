@@ -5,7 +5,7 @@ import type { Attribute, RelationName } from './attributes.js';
 /** Places that rows without a value can have in an order. */
 export const NULL_PLACES = ['first', 'last'] as const;
 
-/** Place of the rows without a value, whether the order ascends or descends. */
+/** Place of the rows without a value, in both directions of an order. */
 export type NullPlace = (typeof NULL_PLACES)[number];
 
 /** Options of one name in `sortAllow`. */

@@ -77,7 +77,7 @@ export function makeAddressed(info: ModelInfo, named: readonly AttributeInfo[]):
   return Object.freeze({
     ...info,
     address,
-    // Where the model has no key, these attributes tell its rows apart.
+    // Where the model has no key, these attributes identify its rows.
     primaryKey: primaryKey.length > 0 ? primaryKey.map((each) => changed.get(each.name) ?? each) : address,
     attributes: new Map([...attributes].map(([name, each]) => [name, changed.get(name) ?? each])),
   });

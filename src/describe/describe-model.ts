@@ -47,7 +47,7 @@ export function introspectModel(model: ModelClass): Introspection {
     ]);
   }
   const names = nameProblems(model);
-  // Of attributes with such names, no record can be made to look at.
+  // Attributes with wrong names make records impossible, and the next check creates one.
   const shadowed = names.length > 0 ? [] : shadowedAttributeProblems(model);
   const problems = [...names, ...shadowed];
   if (problems.length > 0) return failure(problems);
@@ -375,7 +375,7 @@ export function describeAddressed(model: ModelClass, id: string | null): ModelIn
   return id === null ? info : addressedBy(info, id);
 }
 
-/** Sequelize has no option for it, so that its statements are told here. */
+/** Sequelize has no option for it, so `leaveOutHeirs` changes its statements. */
 function heirsOf(model: ModelClass): Pick<ModelInfo, 'leavesHeirs'> {
   if (declaredOptions(model)?.only !== true) return {};
   leaveOutHeirs(model);

@@ -3,8 +3,8 @@ import { type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequel
 import { partOf } from './sequelize-internals.js';
 
 /**
- * Has a record know that a relation was loaded along, for its plain forms. Not for `reload`, which would read all rows of it: the
- * includes of the record's query are read from it.
+ * Notes on a record that a relation was loaded along, for its plain forms. Not for `reload`, which would read all rows of the
+ * relation: it repeats the includes of the query.
  */
 export function noteInclude(record: Model, as: string): void {
   const { _options: options } = partOf<{ _options: NotedIncludes }>(record, 'record', '_options');
@@ -28,7 +28,7 @@ export interface ConformedInclude extends IncludeOptions {
   or?: boolean;
 }
 
-/** The relations of a query, in whatever form they are given, each with its model. */
+/** The relations of a query, in any of Sequelize's forms, each with its model. */
 export function conformedIncludes(model: object, include: unknown): ConformedInclude[] {
   const options: { include?: ConformedInclude[] } = {
     include: Utils.cloneDeep([include].flat() as object) as ConformedInclude[],

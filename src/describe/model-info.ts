@@ -57,7 +57,7 @@ export interface RecordInfo {
   readonly model: ModelClass;
   readonly name: string;
   readonly attributes: ReadonlyMap<string, AttributeInfo>;
-  /** The attributes that tell its rows apart; empty where none do. */
+  /** The attributes that identify its rows; empty where none do. */
   readonly primaryKey: RowKey;
   /** The attributes that address a row from outside: the primary key, unless the option `id` names others. */
   readonly address: RowKey;

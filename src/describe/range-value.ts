@@ -8,7 +8,7 @@ interface Bound {
   readonly inclusive: boolean;
 }
 
-/** A bound as it is, or as an object that also has whether the range holds it. */
+/** True for a bound as an object, which also has `inclusive`; else the bound is the value itself. */
 function isBoundObject(bound: unknown): bound is Partial<Bound> {
   return typeof bound === 'object' && bound !== null && Object.getPrototypeOf(bound) === Object.prototype;
 }

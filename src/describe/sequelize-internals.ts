@@ -83,7 +83,7 @@ export function countingTo<M extends object>(model: M, limit: number): M {
  * The same model, whose `destroy` has other code in the place of its statement: hooks of a bulk destroy and a static method of the
  * user's see what they see of any. The hooks of a record are left to its own `destroy`.
  *
- * @param destroy deletes what the options ask for, which hooks may have changed; how many rows there were
+ * @param destroy deletes the rows of the options, which hooks may have changed, and returns their number
  */
 export function destroyingBy<M extends object>(
   model: M,
@@ -321,7 +321,7 @@ export function queryPrototype(sequelize: Sequelize): { formatError(error: Error
   return partOf(dialect?.Query?.prototype ?? missing('Sequelize.dialect.Query'), 'Query', 'formatError');
 }
 
-/** Transactions that nobody passes, of `Sequelize.useCLS`; undefined where it was not called. */
+/** Transactions of `Sequelize.useCLS`, which no caller passes; undefined where it was not called. */
 export interface AmbientTransactions {
   get(name: 'transaction'): Transaction | null | undefined;
 }

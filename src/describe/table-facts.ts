@@ -98,7 +98,7 @@ export function ofTables<T>(make: () => T): () => T {
 /**
  * Remembers the table of a model; undefined where there is none.
  *
- * @param hasOtherTypes whether the type of a column is another one than that of its attribute
+ * @param hasOtherTypes true where the type of a column is another one than that of its attribute
  */
 export function setTableFacts(model: ModelClass, facts: TableFacts | undefined, hasOtherTypes = false): void {
   TABLE_FACTS.version += 1;

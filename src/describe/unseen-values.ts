@@ -1,13 +1,13 @@
 /**
  * The attributes of models whose stored values no answer shows. A write of one counts as a change: otherwise the version, or the moment
- * of the last change, would tell that the stored value is the one that was sent.
+ * of the last change, would reveal that the stored value is the one that was sent.
  */
 
 type Names = ReadonlySet<string>;
 
 const NONE: Names = new Set();
 
-/** By model; functions are what nobody has needed yet. */
+/** Names by model. The functions in `later` are called at the first use. */
 const known = new WeakMap<object, { all: Names; later: readonly (() => Names)[] }>();
 
 /** Remembers what the answers of a resource do not show. */

@@ -1,6 +1,6 @@
 /**
  * Publishes the library's work on `node:diagnostics_channel`, for tracers, metrics and logs: the tracing channels
- * `crud-controllers:operation` and `crud-controllers:statement`. Without subscribers they cost one look each.
+ * `crud-controllers:operation` and `crud-controllers:statement`. Without subscribers each costs one test.
  */
 import { type TracingChannel, tracingChannel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -24,7 +24,7 @@ export interface OperationMessage {
   error?: unknown;
 }
 
-/** A statement, from the moment it is asked for to its result. No value of a parameter is in it. */
+/** A statement, from its call to its result. No value of a parameter is in it. */
 export interface StatementMessage {
   /** Verb and table of the statement: `SELECT articles`. */
   readonly summary: string;
@@ -53,7 +53,7 @@ function channelOf<M extends object>(name: string): TracingChannel<M, M> {
   return tracingChannel<M, M>(`crud-controllers:${name}`);
 }
 
-/** Of requests that subscribers are told of. */
+/** Messages of requests that are published. */
 const messages = new WeakMap<IncomingMessage, OperationMessage>();
 
 /** Runs work of an operation. */
@@ -74,7 +74,7 @@ export function traceOperation<T>(message: OperationMessage, work: () => Promise
   return operationChannel.tracePromise(run, message) as Promise<T>;
 }
 
-/** Publishes what is known of a request only when it is under way. */
+/** Publishes facts of a request that are found while it is under way. */
 export function noteOperation(
   request: IncomingMessage,
   known: Partial<Pick<OperationMessage, 'operation' | 'runner'>>,
@@ -84,14 +84,14 @@ export function noteOperation(
   if (message) Object.assign(message, known);
 }
 
-/** A statement that subscribers are told of. */
+/** A statement that is published. */
 export class StatementTrace {
   readonly #message: StatementMessage;
   readonly #begun = performance.now();
   #sent: number | null = null;
   #isOver = false;
 
-  /** @param isShown whether the text has no values in it */
+  /** @param isShown true where the text has no values in it */
   constructor(text: string, isShown: boolean) {
     this.#message = {
       summary: summarize(text),

@@ -92,7 +92,7 @@ const FAULT_BY_STATE: Readonly<Record<string, FaultKind>> = {
   '25006': 'readOnly',
   // A statement that ran into its timeout.
   '57014': 'timeout',
-  // A transaction that was idle or open for too long, an error of a disk, and a commit of which nothing is known.
+  // A transaction that was idle or open for too long, an error of a disk, and a commit without a known result.
   '25P03': 'unavailable',
   '25P04': 'unavailable',
   '58030': 'unavailable',
@@ -201,10 +201,10 @@ function fault(kind: FaultKind): DatabaseFault {
   return { kind, constraint: null, table: null, column: null, isRetryable: false, violations: [] };
 }
 
-/** The message of a query that was given up because no answer came in time: pg's error has nothing else, nor has ours. */
+/** The message of a query that was abandoned because no answer came in time. Neither pg's error nor ours has a code. */
 export const QUERY_TIMEOUT = 'Query read timeout';
 
-/** True for a query that failed because it was given up. */
+/** True for a query that failed because it was abandoned. */
 export function isQueryTimeout(error: { readonly message?: unknown } | null): boolean {
   return error?.message === QUERY_TIMEOUT;
 }

@@ -1,4 +1,4 @@
-/** The errors of persistence that a caller can act on. They know nothing of HTTP; `statusFor` does. */
+/** The errors of persistence that a caller can act on. They are independent of HTTP; `statusFor` has their statuses. */
 
 /**
  * Base of all errors of this kind. Its message may be shown to a client, so it never holds a value or any SQL.
@@ -32,7 +32,7 @@ export function noSuchRecord({ name, key }: { readonly name: string; readonly ke
 }
 
 /**
- * Exactly one row was asked for and there are several. 409.
+ * Exactly one row was expected and there are several. 409.
  *
  * @example
  * ```ts
@@ -55,7 +55,7 @@ export function severalRecords({
 }
 
 /**
- * Somebody else changed the row between reading and writing it. 409.
+ * Another transaction changed the row between its reading and its writing. 409.
  *
  * @example
  * ```ts
@@ -67,7 +67,7 @@ export class ConcurrentModificationError extends PersistenceError {
 }
 
 /**
- * The database took a write and left its row out: a trigger gave NULL, or a rule or a view did something else. 409.
+ * The database took a write and left its row out: a trigger returned NULL, or a rule or a view did something else. 409.
  *
  * @internal
  */

@@ -1,6 +1,6 @@
 /**
  * The attributes that a database error is about, found by the names of constraints and columns. PostgreSQL's `detail`
- * would tell too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
+ * names them too, but holds values and cannot be parsed reliably: a value with a comma shifts everything after it.
  */
 
 import type { ModelClass } from '../declare/crud-options.js';
@@ -32,7 +32,7 @@ export function writtenModel(error: unknown): ModelClass | undefined {
   return WRITTEN.get(error) ?? (isModel(model) ? model : undefined);
 }
 
-/** The attributes that a refused write is about; empty when the names tell nothing, or tell of another table. */
+/** The attributes that a refused write is about; empty where the names are unknown, or of another table. */
 export function refusedAttributes(
   info: ModelInfo,
   { constraint, table, column }: DatabaseFault,
@@ -46,7 +46,7 @@ export function refusedAttributes(
   return columns ? attributesOf(info, columns) : (constraintAttributes(info).get(constraint) ?? []);
 }
 
-/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares: for those of which the catalogue does not tell. */
+/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares: for constraints that the catalogue does not have. */
 function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
   const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
   const names = new Map<string, readonly string[]>();

@@ -5,7 +5,7 @@ import type { RecordInfo } from '../describe/model-info.js';
 import { constrainedModel, queryPrototype } from '../describe/sequelize-internals.js';
 import { survivable } from '../util/promises.js';
 
-/** As Sequelize's own reads tell a failure: with the statement. Several may share what ended their connection. */
+/** An error as Sequelize's own reads throw it: with the statement. Several may share the error that ended their connection. */
 export function asDatabaseError(
   error: Error,
   { text }: { readonly text: string },

@@ -11,12 +11,12 @@ const MOST_BYTES = 2 * 1024 * 1024;
 interface Chunk {
   /** Place of its last row; null or left out where no row follows. */
   readonly next?: Keyset | null;
-  /** Bytes of its rows, and their number. Left out where they are not known. */
+  /** Bytes of its rows, and their number. Left out where nothing measures them. */
   readonly weight?: { readonly bytes: number; readonly count: number };
 }
 
 /**
- * Reads chunks in turn. The next one is read when it is asked for. A result that is too large is read again in smaller ones.
+ * Reads chunks in turn. The next one is read when the iterator is called. A result that is too large is read again in smaller ones.
  *
  * @param place behind which the first one begins; null is the first row
  */

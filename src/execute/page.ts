@@ -15,11 +15,11 @@ import { type KeyTerm, reversed } from './sql/keyset-sql.js';
 /** Page of a list: `OffsetPage` or `CursorPage`, by the paging of the resource. */
 export interface Page<T> {
   readonly items: T[];
-  /** Number of rows on all pages; null where it is not known. */
+  /** Number of rows on all pages; null where it is not counted. */
   readonly total?: number | null;
   /**
-   * Kind of `total`: the exact number, a number that there are more rows than, or not known. A repository sets it where
-   * `count` is given. Left out, a number is exact.
+   * Kind of `total`: the exact number, a number that there are more rows than, or unknown. A repository sets it where
+   * `count` is set. Left out, a number is exact.
    */
   readonly totalIs?: TotalIs;
   /** True where another page follows a page by number. Left out, `total` decides, or else a full page. */
@@ -66,7 +66,7 @@ export function withOrigin<P extends Page<unknown>>(page: P, model: object, orde
   return page;
 }
 
-/** The list of a page that a repository gave, or of a copy with its places; undefined for any other value. */
+/** The list of a page that a repository returned, or of a copy with its places; undefined for any other value. */
 export function originOf(page: Page<unknown>): PageOrigin | undefined {
   const known = [page, page.next, page.prev] as readonly (Known | null | undefined)[];
   return known.find((each) => each?.[ORIGIN])?.[ORIGIN];
@@ -104,14 +104,14 @@ export function findPage<Row, Range>(
     : findOffsetPage(source, window, count);
 }
 
-/** The rows are not counted where those of the page tell how many there are. */
+/** The rows are not counted where those of the page show their number. */
 async function findOffsetPage<Row, Range>(
   source: PageSource<Row, Range>,
   { page, size }: OffsetWindow,
   count: Count,
 ): Promise<OffsetPage<Row>> {
   const offset = (page - 1) * size;
-  // A row more than the page has shows whether others follow, whatever is counted.
+  // One row more than the page shows that others follow, in all modes of count.
   const isAsked = typeof count === 'number';
   const limit = isAsked ? size + 1 : size;
   const rows = await source.findFrom(offset, limit);
@@ -122,7 +122,7 @@ async function findOffsetPage<Row, Range>(
   return { items: rows.slice(0, size), total, totalIs, page, size, hasNext: rows.length > size };
 }
 
-/** Finds how many rows there are. @param seen rows that are there @param areAll whether there are no others */
+/** Finds the number of rows. @param seen rows that are there @param areAll true where there are no others */
 async function findTotal(
   source: Pick<PageSource<unknown, unknown>, 'count'>,
   seen: number,
@@ -157,7 +157,7 @@ async function findCursorPage<Row, Range>(
 }
 
 /**
- * The page by place. Whether rows lie beyond the ends of the page is read from the table each time, never concluded from the request: the row that
+ * The page by place. Rows beyond the ends of the page are found in the table each time, never concluded from the request: the row that
  * a cursor was made from may be gone, and others may have come.
  */
 async function findPlaced<Row, Range>(
@@ -170,7 +170,7 @@ async function findPlaced<Row, Range>(
   const walk = isBackward ? reversed(terms) : terms;
   const placeOf = (row: Row | undefined): Keyset | null =>
     row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
-  // The row that the place was made from is asked for too: where it still is, the near side is known not to be empty.
+  // The row that the place was made from is read too: where it still exists, the near side is not empty.
   const start = place && { values: place.values, isInclusive: true };
   const rows = await findRows(source, walk, start, size + (start ? 2 : 1));
   const [first] = rows;
@@ -195,7 +195,7 @@ async function findPlace<Row, Range>(
   const { values, isInclusive, digest } = place;
   const byKey = source.terms.filter((_, index) => values[index] !== null);
   const start = { values: values.filter((value) => value !== null), isInclusive: true };
-  // The rows of the list from the key on: what others may see of the row is not told by a key that was made up.
+  // The rows of the list from the key on: a made-up key must not reveal a row that the request may not see.
   const [row] = await findRows(source, byKey, start, 1);
   const found = row !== undefined && source.isPlace(row) ? source.valuesOf(row) : [];
   if (digestOfValues(found) !== digest) throw new InvalidCursorError('cursor.gone', parameter);

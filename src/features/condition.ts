@@ -19,8 +19,8 @@ import { hidesState, inState, readStates, taggedRecord, WANTED_STATE } from './e
 const CHANGES = ['update', 'delete', 'replace'] as const;
 
 /**
- * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags nothing can
- * tell (RFC 9110, 13.1.1), and a write that passes the condition by may overwrite another change.
+ * A write with `If-Match` happens only if the record still is the one that the client has seen. Without strong tags no condition
+ * is certain (RFC 9110, 13.1.1), and a write that ignores it may overwrite another change.
  */
 export const condition: FeatureFactory = ({ plan, cursors }) => {
   const { entityTag } = plan;
@@ -46,7 +46,7 @@ function checkState(
 ): ReturnType<FeatureFactory> {
   const { name, ifMatch } = plan;
   const isRequired = ifMatch === 'required';
-  // One state is the usual case: its condition is the same each time, and its text is known again.
+  // One state is the usual case: its condition is the same object each time, so that its text is found in the cache.
   const inOne = perPair((where: Predicate) => allOf(where, equalTo(tag.attribute, WANTED_STATE)));
   const within = <O extends { readonly where: Predicate }>(operation: O, { ifMatch: states }: Inputs): O => {
     if (states === undefined || states === null) return operation;

@@ -1,4 +1,4 @@
-/** `ETag` (RFC 9110, 8.8): the state of a record, which a client can make the condition of a write, and by which caches know it again. */
+/** `ETag` (RFC 9110, 8.8): the state of a record, which a client can make the condition of a write, and by which caches identify it. */
 import { hash, randomBytes } from 'node:crypto';
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
 import { idText } from '../describe/id-text.js';
@@ -19,7 +19,7 @@ import { compared, equalTo } from '../operation/predicates.js';
 import { RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate, Slot } from '../request/query/predicate.js';
 
-/** A tag, or several of them; the first group is whether it is weak, the second what is in the quotes. */
+/** A tag, or several of them; the first group is the mark of a weak tag, the second the text in the quotes. */
 const TAG = /\s*(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"\s*(?:,|$)/y;
 
 /** Form of a state, behind the letter of its kind. */
@@ -102,7 +102,7 @@ type OpenState = (sealed: string) => bigint | null | undefined;
  * Reads the tags of `If-Match`. A proxy that compresses an answer may have made its tag weak, and the part behind the dot
  * separates answers about the same state. Tags that are none of ours name no state.
  *
- * @param isHidden whether the request may not read the state: then a tag with it names none, or the answer would tell it
+ * @param isHidden true where the request may not read the state: then a tag with it names none, or the answer would reveal it
  * @returns undefined for what is no list of tags
  */
 export function readStates(
@@ -177,7 +177,7 @@ export function alreadyThere(
   return new RefusedRequestError(412, detail, headerOf(plan, state, form));
 }
 
-/** The same of a write for which there has to be a row: none that the request may write is told from none at all. */
+/** The same of a write that needs a row. The message does not separate a missing row from one that the request may not write. */
 export function notThere({ name }: Tagged): RefusedRequestError {
   return new RefusedRequestError(
     412,

@@ -83,7 +83,7 @@ function hasOperator(
   );
 }
 
-/** @param within where the names stand, if not by themselves */
+/** @param within the place of the names, if they are not by themselves */
 function rowsOf({ filters, relations }: Filterable, prefix: string, within = ''): readonly string[] {
   const own = [...filters].map(([name, { type, operators }]) =>
     tableRow(`${prefix}${name}`, within, typeName(type), operators),

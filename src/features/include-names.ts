@@ -1,4 +1,4 @@
-/** The relations that a request names in `include`, and those that it may know of. */
+/** The relations that a request names in `include`, and those that messages may name. */
 
 import { everyInclude, type IncludePlan, type RelatedPlan } from '../compile/resource-plan.js';
 import { hasKeyIn } from '../describe/relations.js';
@@ -52,7 +52,7 @@ export function addUnknown(including: Including, name: string): void {
   });
 }
 
-/** The relations that a request may know of, as far as it was asked what it may see. */
+/** The relations that messages may name, as far as their rules were evaluated. */
 function knownPaths(plans: Plans, form: AccessForm, including: Including): readonly string[] {
   const { wanted, reading } = including;
   return [...plans.values()].flatMap((plan) => {

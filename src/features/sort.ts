@@ -51,7 +51,7 @@ export function sortReader(plan: ResourcePlan): SortReader {
   return (text, form, issues, related) => {
     const known = planFor(form);
     const guarded = guardedFor(form);
-    // Relations that the text does not name are not asked for.
+    // The rules of relations that the text does not name are not evaluated.
     const asked = new Set(sortRelations(plan, text.split(',', MAX_SORT_TERMS)));
     const accessTo = ({ value }: SortKey) =>
       value?.kind === 'related' && asked.has(value.related) ? related(value.related) : null;
@@ -69,7 +69,7 @@ export function sortReader(plan: ResourcePlan): SortReader {
   };
 }
 
-/** True for a key that some requests may not read. No error names it as long as its relation was not asked for. */
+/** True for a key that some requests may not read. No error names it unless the rules of its relation were evaluated. */
 export function mayBeHidden({ value }: SortKey, { unreadable }: AccessForm): boolean {
   if (value?.kind !== 'related') return false;
   const { relation, target } = value.related;

@@ -19,7 +19,7 @@ import type { ShapedBy } from './shape-answer.js';
 export interface PathSettings {
   readonly fastPath: boolean;
   readonly routing: RoutingOptions;
-  /** Holds requests back until their tables are known. */
+  /** Holds requests back until their tables were read. */
   readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;

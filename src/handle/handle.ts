@@ -44,7 +44,7 @@ import type { PageShaper } from './shape-page.js';
 /** Where an operation runs: outside of any session, in the session of its request, or in a transaction of its request. */
 type Way = 'alone' | keyof RouteSessions;
 
-/** Arguments of a request; null where they are not known before its method. */
+/** Arguments of a request; null where they are not parsed before its method. */
 type WithAccess = { readonly access: Pick<Access, 'allowed'> } | null;
 
 /** A route, as the story has it. */
@@ -291,7 +291,7 @@ export function compileHandler(
   const work: RouteOperation<RequestArguments> = {
     resource,
     verb,
-    // They have read their parameters already, and the parser is asked for the others.
+    // Decorators have read their parameters already, and the parser reads the others.
     parse: isDecorated ? null : parse,
     // The body of a write is its own parameters' to read.
     parseOnce: verb === 'get' ? resource.parseOnce[operation] : withoutInputs(resource, operation),

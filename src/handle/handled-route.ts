@@ -1,4 +1,4 @@
-/** Routes that features answer: they stand beside the methods of a controller, and join the route of one where both have its path. */
+/** Routes that features answer. They are beside the methods of a controller, and join the route of a method with the same path. */
 import type { RequestHandler, Router } from 'express';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { ActionRunner } from '../express/resources/controller-metadata.js';

@@ -109,7 +109,7 @@ export function rowsShown(
       if (position < 0) throw new TypeError(`${name}.${attribute} was not read.`);
       return rows.map((row) => row[position] ?? null);
     },
-    // Where there are no rows, nobody has said how to read one.
+    // Without rows there are no parsers.
     formats: (fields) => (rows.length > 0 ? rowView.formats(parsers, fields ?? null) : null),
     writer(fields) {
       if (rows.length === 0) return () => '';

@@ -15,7 +15,7 @@ import type { Outcome } from './outcome.js';
 /** Format of records: JSON text, or plain values for code that reads them. */
 export type Format = 'text' | 'values';
 
-/** Shapes what an operation gave, as text or as values. */
+/** Shapes the outcome of an operation, as text or as values. */
 export type Shape = (
   outcome: Outcome,
   input: RequestArguments,

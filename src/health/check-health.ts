@@ -45,7 +45,7 @@ export function timeoutProblems(timeout: unknown): string[] {
   ];
 }
 
-/** The pings of the back ends that an engine has. Nothing is looked at before a probe runs them. */
+/** The pings of the back ends that an engine has. Nothing is read before a probe runs them. */
 function pingsOf({ sequelize, clickhouse, cache }: Engine): readonly (readonly [ComponentName, Ping])[] {
   return [
     ['postgres', async (signal) => pingServers(postgresServers(sequelize))(signal)],
@@ -54,7 +54,7 @@ function pingsOf({ sequelize, clickhouse, cache }: Engine): readonly (readonly [
   ];
 }
 
-/** The drivers do not all stop when they are told to. */
+/** A ping that ends with its signal, because not all drivers do. */
 function abortable(ping: Ping): Ping {
   return (signal) => untilAborted(signal, ping(signal));
 }
@@ -97,7 +97,7 @@ function pingCache(cache: Redis | Cluster): Ping {
 /** The client itself has found the nodes of the cluster, and goes on finding them. */
 function pingCluster(cluster: Cluster): Ping {
   return async (signal) => {
-    // One that waits for its first command would never be asked for one, because nothing is sent to who is not ready.
+    // A client with `lazyConnect` connects at its first command, which would never come: a process that is not ready gets no requests.
     if (cluster.status === 'wait') await cluster.connect();
     const masters = cluster.nodes('master');
     if (masters.length === 0) throw new ProbeFailure('connection lost');

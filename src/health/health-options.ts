@@ -13,7 +13,7 @@ export interface HealthOptions extends CheckOptions {
 
 const DEFAULTS = Object.freeze({ prefix: '/health', timeout: DEFAULT_TIMEOUT, includeLiveness: true });
 
-/** The options with the defaults of those that are not given, undefined ones too. @throws ConfigError */
+/** The options with defaults, also in the place of undefined ones. @throws ConfigError */
 export function resolveHealthOptions(options: HealthOptions): Required<HealthOptions> {
   throwProblems(healthProblems(options));
   const { prefix = DEFAULTS.prefix, timeout = DEFAULTS.timeout, includeLiveness = true } = options;

@@ -9,7 +9,7 @@ import { oneAtATime } from '../util/promises.js';
 import { checkHealth, type HealthReport } from './check-health.js';
 import { type HealthOptions, resolveHealthOptions } from './health-options.js';
 
-/** Milliseconds for which a report is given out again: probes are often asked for by several parties at once. */
+/** Milliseconds for which a report is sent again: several clients often probe at once. */
 const REUSE = 1_000;
 /** Report while the process stops: no back end is checked any more. */
 const DRAINING = Object.freeze({ status: 'unhealthy', checks: [] });
@@ -21,7 +21,7 @@ const NOTHING_TO_CHECK =
 /**
  * `GET {prefix}/ready`: 200 when all back ends answer, else 503, with the report; also 503 while the process drains.
  * Where there is nothing to check, the log says so once.
- * `GET {prefix}/live`: 200 as long as the process turns, without asking anything.
+ * `GET {prefix}/live`: 200 as long as the process turns, without a ping.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ export function healthRouter(options: HealthOptions = {}): Router {
   return addHealthRoutes(router, options, LOOSE);
 }
 
-/** The same for an application whose settings are known. */
+/** The same with the settings of an application. */
 export function healthRouterFor(options: HealthOptions, matching: PathMatching): Router {
   return addHealthRoutes(express.Router(matching), options, matching);
 }
@@ -72,7 +72,7 @@ function addHealthRoutes(router: Router, options: HealthOptions, matching: PathM
   return router;
 }
 
-/** One check at a time for all who ask, and its report for a second after. */
+/** One check at a time for all requests, and its report for a second after. */
 function shared(check: () => Promise<HealthReport>): () => Promise<HealthReport> {
   const run = oneAtATime(check);
   let last: { readonly report: HealthReport; readonly at: number } | null = null;

@@ -33,7 +33,7 @@ export interface IndexRow extends FoundIndex {
 export interface CatalogueTable {
   readonly facts: TableFacts;
   readonly indexes: readonly IndexRow[];
-  /** Columns that an INSERT has to give a value. */
+  /** Columns that need a value in an INSERT. */
   readonly required: readonly string[];
 }
 

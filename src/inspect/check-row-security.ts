@@ -13,13 +13,13 @@ interface RoleRow {
   readonly role: string;
   readonly isSuperuser: boolean;
   readonly bypasses: boolean;
-  /** Tables whose policies hold for everybody but their owner, which the role is, or is a member of. */
+  /** Tables whose policies hold for every role but their owner, which the role is, or is a member of. */
   readonly owned: readonly string[];
   /** Tables without row security, and views. */
   readonly open: readonly string[];
 }
 
-/** The role of the connection, whatever a pooler makes of its name, and those with the given names. */
+/** The role of the connection, whatever a pooler makes of its name, and those with the names of the parameter. */
 const ROLES = `
   SELECT r.rolname::text AS role, r.rolsuper AS "isSuperuser", r.rolbypassrls AS bypasses,
     ARRAY(SELECT t.name FROM unnest($1::text[]) AS t (name) JOIN pg_class c ON c.oid = to_regclass(t.name)
@@ -29,8 +29,8 @@ const ROLES = `
   FROM pg_roles r WHERE r.rolname = current_user OR r.rolname = ANY($2::text[])`;
 
 /**
- * The check of an application. No request goes on before it has succeeded, also where the database cannot be asked at the start:
- * a policy that does not hold shows every row to everybody.
+ * The check of an application. No request goes on before it has succeeded, also where the database cannot be reached at the start:
+ * a policy that does not hold shows every row to all requests.
  */
 export class RowSecurityCheck {
   readonly #check = oneAtATime(() => this.#ask());
@@ -47,7 +47,7 @@ export class RowSecurityCheck {
   }
 
   /**
-   * Checks at the start. A database that cannot be asked now is asked by the requests that come.
+   * Checks at the start. Where the database cannot be reached, the next requests check it.
    *
    * @throws ConfigError for a role that policies do not hold back
    */

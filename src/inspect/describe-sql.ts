@@ -10,9 +10,9 @@ import { adviseIndexes, indexNeeds, tablesRead } from './index-advice.js';
 import { ownTables } from './own-tables.js';
 
 /**
- * The tables of ours, and the indexes that are missing as far as the models tell.
+ * The tables of ours, and the indexes that are missing by the models.
  *
- * @param options of `bootstrap` that are given, whose tables are needed; null: all tables
+ * @param options of `bootstrap` whose tables are needed; null: all tables
  */
 export function describeSql(
   plans: readonly ResourcePlan[],

@@ -325,7 +325,7 @@ type UnnamedNeed = Omit<IndexNeed, 'text'>;
 function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
   const { relation, target, through } = plan;
   const between = relation.through && through ? [keyNeed(through, relation.through.parentKey)] : [];
-  // The rows behind others are found by their own key, and sorted then. A filter tests whether there is one.
+  // The rows behind others are found by their own key, and sorted then. A filter tests that there is one.
   const isByKey = relation.isOne || through !== null || option === 'filterAllow';
   const scope = [...(target.access?.scope.keys() ?? [])];
   // The rows of each value are read in the order of the values.

@@ -253,7 +253,7 @@ function disagreements(edge: Edge, { name, onDelete }: ForeignKeyFacts): string[
       ({ association, action }) => `${association}: its onDelete is ${action}, and ${follows}`,
     );
   const own = child.getAttributes()[foreignKey] as { readonly onDelete?: string } | undefined;
-  // Where nothing is said, only what deletes is told.
+  // Without `onDelete` in the model, only a key that deletes rows is a problem.
   if (onDelete !== 'CASCADE' || own?.onDelete?.toUpperCase() === 'CASCADE') return [];
   return [`${child.name}.${foreignKey}: no association of it has an onDelete, and ${follows}`];
 }

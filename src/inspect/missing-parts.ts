@@ -1,6 +1,6 @@
 /**
- * Where the models and the database differ, told once at the start: tables, columns and indexes that the database lacks, and
- * columns that a model would have to write and does not know.
+ * Differences between the models and the database, logged once at the start: tables, columns and indexes that the database lacks, and
+ * columns that a model would have to write and does not have.
  */
 
 import type { ResourcePlan } from '../compile/resource-plan.js';
@@ -30,7 +30,7 @@ export function adviceLines(
   features: readonly FeatureNeeds[],
   indexAdvice: boolean,
 ): readonly string[] {
-  // A view has no indexes, and those of the tables behind it are nobody's to name here.
+  // A view has no indexes, and no advice is made for the tables behind it.
   const infos = new Map(plans.flatMap(tablesRead).map((info) => [info.model, info]));
   const ownIndexes = (model: ModelClass) => {
     const { facts, indexes = [] } = tables.get(model) ?? {};

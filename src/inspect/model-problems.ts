@@ -1,4 +1,4 @@
-/** Everything that is wrong with the classes that an engine is given. Sequelize would tell the first, without the mend. */
+/** All problems of the model classes of an engine. Sequelize would report the first, without its fix. */
 import { getAssociations, getModelName, getOptions } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { EXTENDS_MODEL, foundInstead, isModelClass } from '../describe/record.js';

@@ -25,7 +25,7 @@ export function ownTables(plans: readonly ResourcePlan[], features: readonly Fea
 /**
  * Makes the tables that an application needs, or logs an error with their SQL where they are missing. Never throws.
  *
- * @param options of `bootstrap` that are given
+ * @param options of `bootstrap`
  */
 export async function prepareTables(
   plans: readonly ResourcePlan[],

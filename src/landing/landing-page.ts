@@ -16,7 +16,7 @@ interface LandingPlace {
   readonly root: string;
   /** The same for programs, such as `https://example.org/shop`. */
   readonly address: string;
-  /** Text that was looked for; the resources are those that have it. */
+  /** Text of a search; the resources are those that have it. */
   readonly wanted: string;
   /** Number of all resources. */
   readonly total: number;

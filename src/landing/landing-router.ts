@@ -17,14 +17,14 @@ import {
 } from './landing.js';
 import { LANDING_STYLE, landingPage } from './landing-page.js';
 
-/** The content of a landing page that is known before the document is made. */
+/** The content of a landing page that needs no document. */
 interface LandingPlace {
   readonly path: string;
   readonly links: LandingLinks;
   readonly hints: ReturnType<typeof listHints>;
 }
 
-/** Serves what was mounted at a path of the application. The document is made when the page is first asked for. */
+/** Serves what was mounted at a path of the application. The document is made at the first request for the page. */
 export function landingRouter(
   { path, links, hints }: LandingPlace,
   openapi: LazyDocument['soon'],
@@ -62,7 +62,7 @@ function send(request: Request, response: Response, path: string, whole: Landing
     .send(landingPage(landing, { root, address, wanted, total: whole.resources.length }));
 }
 
-/** Nothing is loaded from anywhere, and no script runs: only the style inside the page, known by its hash. */
+/** Nothing is loaded from anywhere, and no script runs: only the style inside the page, allowed by its hash. */
 const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${createHash('sha256').update(LANDING_STYLE).digest('base64')}'`,

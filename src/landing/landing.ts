@@ -91,7 +91,7 @@ function hintsOf(plan: ResourcePlan): ListHints {
   };
 }
 
-/** Describes an application; each operation is told once, where its first tag is. */
+/** Describes an application; each operation is listed once, under its first tag. */
 export function describeLanding(
   { info, tags, paths, components }: OpenAPIObject,
   links: LandingLinks,

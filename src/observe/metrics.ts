@@ -20,7 +20,7 @@ import { nullIfMissing } from '../util/optional-package.js';
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
 const STATEMENT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 
-/** A metric of prom-client's own, by which its default metrics are known. */
+/** A metric of prom-client's own, by which its default metrics are found. */
 const DEFAULT_METRIC = 'process_cpu_seconds_total';
 
 /** Of an application. */

@@ -19,7 +19,7 @@ const identify: RequestHandler = (request, response, next) => {
   next();
 };
 
-/** Installs what the options ask for. Routes of resources send the id themselves: a layer more of Express costs more than all of it. */
+/** Installs the parts that the options enable. Routes of resources send the id themselves: a layer more of Express costs more than all of it. */
 export function observeRequests(
   app: Express,
   options: ObserveOptions,
@@ -33,7 +33,7 @@ export function observeRequests(
   if (options.serverTiming) app.use(serverTiming());
   if (path === null) return;
   const metrics = createMetrics(instancesOf(plans));
-  // The metrics are asked for all the time, and tell of everything else.
+  // Requests for the metrics are frequent, and not counted in them.
   app.use(metricsRouter(path, metrics, pathMatching(app)));
   app.use(metrics.observe);
 }
@@ -43,7 +43,7 @@ function instancesOf(plans: readonly ResourcePlan[]): Sequelize[] {
 }
 
 /**
- * Writes what is known of a request when its answer has been sent, or its connection closed before. The path is the template of
+ * Logs a request when its answer has been sent, or its connection closed before. The path is the template of
  * the route: a path has ids, and a query string has values.
  */
 function accessLog(logger: Logger): RequestHandler {
@@ -115,7 +115,7 @@ function serverTiming(): RequestHandler {
   };
 }
 
-/** Once for all applications: statements know nothing of them. */
+/** Once for all applications: statements have no application. */
 function subscribe(): void {
   if (isSubscribed) return;
   isSubscribed = true;

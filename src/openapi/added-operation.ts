@@ -97,7 +97,7 @@ const SAFE_VERBS: ReadonlySet<string> = new Set(['get', 'head', 'options']);
 const WRITE_PROBLEMS: readonly ProblemStatus[] = [403, 409, 422];
 const BODY_PROBLEMS: readonly ProblemStatus[] = [413, 415, 422];
 
-/** Adds what `@Answers` declares. It takes the place of what is known otherwise. */
+/** Adds what `@Answers` declares. It replaces other descriptions. */
 export function withDeclared(
   operation: OperationObject,
   { declared: { success, byStatus, details } }: ActionDescription,
@@ -173,7 +173,7 @@ function successes(
   };
 }
 
-/** Schema of a result whose class the compiler has emitted; of any other one nothing is known. */
+/** Schema of a result whose class the compiler has emitted; of any other one there is none. */
 function emittedSchema(type: ActionDescription['returnType'], refer: WriteNested): JsonSchema {
   const isDescribed = type && (isModel(type) || classProperties(type, 'read').size > 0);
   return isDescribed ? refer(type, 'read') : {};

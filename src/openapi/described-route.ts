@@ -246,7 +246,7 @@ export function typeSchema(type: Class | undefined, writeNested?: WriteNested): 
   return writeNested ? writeNested(type, 'write') : classJsonSchema(type);
 }
 
-/** A parameter that is given several times is a list in OpenAPI, too. */
+/** A parameter that may be repeated is a list in OpenAPI, too. */
 export function parameterSchema({ type, isArray }: ActionParameter, writeNested?: WriteNested): JsonSchema {
   const schema = typeSchema(type, writeNested);
   return isArray ? { type: 'array', items: schema } : schema;

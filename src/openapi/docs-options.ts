@@ -34,7 +34,7 @@ export interface DocsOptions {
   /**
    * True: a GET answers a `CityRead` or a `CityPartial`, which has those properties that `fields` names, and the properties of included
    * records are optional. For validators of answers. Default: false, and a GET answers a whole `CityRead`: typed clients that use
-   * `fields` have to know which properties they have asked for.
+   * `fields` have to declare the properties that they requested.
    */
   partial?: boolean;
 }
@@ -65,7 +65,7 @@ const SCHEME_NAME = /^[\w.-]+$/;
 const SCHEME_TYPES = ['http', 'apiKey', 'oauth2', 'openIdConnect'];
 
 /**
- * The options with the defaults of those that are not given. They are right: see `docsProblems`.
+ * The options with defaults. They are valid: see `docsProblems`.
  *
  * @param isProblemOwn true where the application makes the bodies of errors
  */
@@ -121,7 +121,7 @@ function schemeProblems(schemes: unknown): readonly string[] {
   });
 }
 
-/** A resource where the page or the document would be: it is asked first, and they would never be reached. */
+/** A resource at the path of the page or the document: it is matched first, and they would never be reached. */
 export function docsConflicts(
   { path, documentPath }: ResolvedDocs,
   resources: readonly ResourcePlan[],
@@ -138,7 +138,7 @@ export function docsConflicts(
   });
 }
 
-/** An option that is undefined is one that is not given. */
+/** An option that is undefined is one that is not set. */
 function withDefaults(options: DocsOptions) {
   const given = Object.entries(options).filter(([, value]) => value !== undefined);
   return { ...DEFAULTS, ...(Object.fromEntries(given) as DocsOptions) };

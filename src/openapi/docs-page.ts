@@ -26,7 +26,7 @@ interface DocsPage {
   readonly folder: string;
   /** Relative address of the landing page. */
   readonly home: string | undefined;
-  /** True where a resource is chosen first. The page itself names none, because a guard may stand before the document. */
+  /** True where a resource is chosen first. The page itself names none, because a guard may protect the document. */
   readonly isByTag: boolean;
 }
 

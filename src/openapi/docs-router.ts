@@ -21,7 +21,7 @@ interface DocsSurroundings {
   readonly isByTag: boolean;
 }
 
-/** Serves the document, and the page that shows it. The document is made when it is first asked for. */
+/** Serves the document, and the page that shows it. The document is made at its first request. */
 export function docsRouter(
   docs: ResolvedDocs,
   surroundings: DocsSurroundings,

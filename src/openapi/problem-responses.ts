@@ -189,7 +189,7 @@ export function problemSaying(status: number, description: string, schema = 'Pro
   return { description, ...(headers ? { headers } : {}), content };
 }
 
-/** A problem that the application makes: nothing is known of its form, nor of its media type. */
+/** A problem that the application makes: its form and its media type are unknown. */
 const OPEN_CONTENT = { '*/*': { schema: schemaRef('Problem') } };
 
 function opened<R extends ResponseObject | Reference>(

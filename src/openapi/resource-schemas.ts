@@ -135,7 +135,7 @@ interface IncludedSchemas {
 /** Names a schema: the wanted name, or that with a number. */
 export type MakeName = (wanted: string) => string;
 
-/** Names that are given once each. */
+/** Makes names, each of which is used once. */
 export function nameMaker(taken: Iterable<string>): MakeName {
   const given = new Set(taken);
   return (wanted) => {

@@ -22,7 +22,7 @@ export interface AccessForm {
   readonly given: ReadonlySet<string>;
 }
 
-/** Values that rules of `set` give, by attribute: for a new row, and for a change. */
+/** Values that rules of `set` return, by attribute: for a new row, and for a change. */
 export type GivenValues = Readonly<Record<'create' | 'update', Readonly<Record<string, unknown>>>>;
 
 /** The values of a request without such rules. */

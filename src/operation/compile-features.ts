@@ -54,7 +54,7 @@ export interface InputReaders {
    * Reads the query string of a request target.
    *
    * @param others names that other code reads
-   * @param asked what rules have said of what it names
+   * @param asked results of the rules of the names in it
    * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
    */
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
@@ -71,7 +71,7 @@ interface EndpointFeatures extends InputReaders {
   readonly records: Readonly<Record<number, string>>;
   /** The headers of an answer that succeeds. */
   readonly headers: Readonly<Record<string, HeaderDescription>>;
-  /** Values that tell the rows of a list from others, for its cursors. */
+  /** Values of the inputs that choose the rows of a list, for its cursors. */
   digest(inputs: Inputs, access: Access): readonly unknown[];
   /** The operation that a request executes, where our SQL can execute it. */
   readonly operation: OperationMaker;
@@ -113,7 +113,7 @@ export function compileFeatures(
   return Object.freeze({ ...Object.fromEntries(entries), all: features, listInputs }) as ResourceFeatures;
 }
 
-/** Compiles the operations alone, for code that has no request: inputs that are not given change nothing. */
+/** Compiles the operations alone, for code that has no request: missing inputs change nothing. */
 export function compileOperations(
   context: FeatureContext,
   factories: readonly FeatureFactory[],
@@ -124,7 +124,7 @@ export function compileOperations(
   return Object.freeze(Object.fromEntries(entries)) as Readonly<Record<Endpoint, OperationMaker>>;
 }
 
-/** Compiles the options of `bootstrap` that features declare, and that are given. What is wrong is added to the problems. */
+/** Compiles the options of `bootstrap` that features declare. Problems are added to the others. */
 export function compileFeatureOptions(
   factories: readonly FeatureFactory[],
   given: object,
@@ -317,7 +317,7 @@ export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures[
   };
 }
 
-/** Reads inputs that are given, on top of others; everything that is wrong is told at once. */
+/** Reads the inputs of a request, on top of others; all problems are reported at once. */
 function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
   const inTurn = [...inputs].sort((first, second) => (first.turn ?? 0) - (second.turn ?? 0));
   const early = inTurn.filter(({ turn = 0 }) => turn < PLACES);

@@ -81,7 +81,7 @@ function isSame(members: readonly string[], inputs: Inputs, others: Inputs): boo
   return true;
 }
 
-/** A write that returns the primary key, whether answers show it or not. */
+/** A write that returns the primary key, also where answers do not show it. */
 function withKey(operation: Operation, { plan }: FeatureContext): Operation {
   if (!('returning' in operation)) return operation;
   const columns = [
@@ -136,7 +136,7 @@ function bareOperations({ plan, columnsOf }: FeatureContext): Partial<OperationB
   };
 }
 
-/** Adds columns that answers do not show. The same for the same selection and names, so that texts are known again. */
+/** Adds columns that answers do not show. The result is the same object for the same selection and names, so that texts are found in the cache. */
 export function compileAlso(): (select: Selection, names: readonly string[]) => Selection {
   const cacheOf = perPair((_select: Selection) => new BoundedCache<Selection>());
   return (select, names) => {

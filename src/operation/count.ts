@@ -13,7 +13,7 @@ export type Count = 'exact' | 'none' | number;
 
 /** The number of rows, as far as it was counted. */
 export interface Total {
-  /** Null where it is not known. */
+  /** Null where it is not counted. */
   readonly total: number | null;
   readonly totalIs: TotalIs;
 }
@@ -44,7 +44,7 @@ function countLimit(mode: CountMode, cap: number): number {
  * Total that follows from the rows without a count; undefined where they have to be counted.
  *
  * @param seen rows that are there
- * @param areAll whether there are no others
+ * @param areAll true where there are no others
  * @param limit rows that are counted at most
  */
 export function totalOfSeen(seen: number, areAll: boolean, limit: number): Total | undefined {

@@ -109,7 +109,7 @@ export interface Input {
   /**
    * Called for a request without it, which it may refuse. Default: nothing is missing. Headers only.
    *
-   * @param isGiven whether the request has another header
+   * @param isGiven true where the request has another header
    */
   missing?(isGiven: (name: string) => boolean): void;
   /** True for a header that requests for many records may have, too. */
@@ -289,7 +289,7 @@ export interface Feature {
   readonly headers?: ByEndpoint<Readonly<Record<string, HeaderDescription>>>;
   /** Other answers that succeed, with the record, for the document: the description of each status. */
   readonly records?: ByEndpoint<Readonly<Record<number, string>>>;
-  /** Sentences for query parameters that a list does not have, by the names that other interfaces give them. */
+  /** Sentences for query parameters that a list does not have, by their names in other interfaces. */
   readonly hints?: Readonly<Record<string, string>>;
   /** Statuses of problems, for the document. */
   readonly problems?: ByEndpoint<readonly ProblemStatus[]>;
@@ -297,7 +297,7 @@ export interface Feature {
   readonly causes?: Readonly<Partial<Record<ProblemStatus, string>>>;
 }
 
-/** Compiles an option of `bootstrap`, where it is given. Problems that it reports are thrown at once with all others. */
+/** Compiles an option of `bootstrap`. Problems that it reports are thrown at once with all others. */
 export type OptionCompiler = (value: unknown, report: (problem: string) => void) => unknown;
 
 /** A table beside those of the models. */

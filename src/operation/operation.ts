@@ -24,7 +24,7 @@ export interface OffsetWindow {
   readonly size: number;
 }
 
-/** A page next to a keyset. At most one of `after` and `before` is given. */
+/** A page next to a keyset. At most one of `after` and `before` is set. */
 export interface KeysetWindow {
   readonly kind: 'keyset';
   readonly after: Keyset | null;
@@ -113,11 +113,11 @@ export interface DeleteOperation {
   readonly mark: DeletionMark | null;
 }
 
-/** Many new rows, given in the order asked. The values are as JavaScript has them, by attribute. */
+/** Many new rows, in the order of the request. The values are as JavaScript has them, by attribute. */
 export interface InsertMany {
   /** One at least. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** Each row is asked for those of the attributes that it has a value for. Default: none. */
+  /** Each row is checked for the references that it has a value for. Default: none. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
@@ -128,7 +128,7 @@ export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
   readonly where: Predicate | null;
   /** One at least. */
   readonly items: readonly UpdateItem[];
-  /** The attribute with the state of a row. Default: null, no state is asked for. */
+  /** The attribute with the state of a row. Default: null, no state is required. */
   readonly state?: string | null;
   /** As for new rows. */
   readonly references?: readonly Reference[];

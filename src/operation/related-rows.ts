@@ -51,7 +51,7 @@ const fixedParts = perPair(({ relation, target, through }: FoundRelation) => {
   };
 });
 
-/** The rows that requests without a filter have asked for last, by what they may see. */
+/** The rows of the last requests without a filter, by the access of these. */
 interface Unfiltered {
   readonly seen: readonly (Predicate | string | null | undefined)[];
   readonly rows: Predicate;

@@ -17,7 +17,7 @@ type TabledResponse = ServerResponse & Record<symbol, HeaderTable | null | undef
 
 const { setHeader } = ServerResponse.prototype;
 
-/** Where Node keeps the headers of a response. Null where this Node does it in another way: then it is asked each time. */
+/** The symbol of the headers of a response. Null where this Node has another place for them: then `setHeader` is called. */
 const TABLE = findTable();
 
 /** The name of a header. */
@@ -26,8 +26,8 @@ export function headerName(sent: string): HeaderName {
 }
 
 /**
- * Sets a header whose name and value are known to be right. `setHeader` reads each letter of both, in every answer anew, so they are
- * put where Node keeps the headers of a response, as `setHeader` does it.
+ * Sets a header whose name and value are valid. `setHeader` checks each letter of both, in every answer anew, so they are
+ * written to the place of the headers in a response, as `setHeader` does it.
  */
 export function setKnownHeader(
   response: ServerResponse,

@@ -53,7 +53,7 @@ export async function parseReplacement(
   const { address } = plan.info;
   const parts = partsOf(address, id);
   const isObject = typeof body === 'object' && body !== null && !Array.isArray(body);
-  // As a body has it, so that it meets what is asked of the key of a new record.
+  // As a body has it, so that the checks of a new record's key run on it.
   const keys = address.map(({ name, type }, index) => [name, wireValue(type, parts[index])] as const);
   const given = isObject ? { ...Object.fromEntries(keys), ...body } : body;
   const values = await parseBody(schema, given);

@@ -63,7 +63,7 @@ export interface ParserSettings {
 
 const JSON_TYPES = ['application/json'];
 
-/** The same parser for those who ask several times: a request is parsed once. */
+/** The same parser for several callers: a request is parsed once. */
 export function parseOnce<T>(parse: (request: Request) => T | Promise<T>): (request: Request) => Promise<T> {
   // A property, not a WeakMap, whose entries would keep bodies that are long over from the young generation of the garbage collector.
   const parsed = Symbol('parsed');
@@ -243,7 +243,7 @@ export type NamedRules = (request: Request, form?: AccessForm) => Maybe<Asked>;
 /**
  * Compiles them; null where no input has a rule, and nothing names a relation.
  *
- * @param hasFilter whether there may be a `q` of its own
+ * @param hasFilter true where there may be a `q` of its own
  */
 export function compileNamedRules(
   { plan, access }: Pick<ParserSettings, 'plan' | 'access'>,

@@ -71,7 +71,7 @@ export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** Asked of the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
+/** Read from the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
 export function isRead(request: Request): boolean {
   return request.readableDidRead || request.readableEnded;
 }

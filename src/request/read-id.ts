@@ -28,7 +28,7 @@ type IdPlan = Pick<ResourcePlan, 'name' | 'parseId'> & {
  * Reads the id of a record from a text, as the generated routes do by the `idType` of the model's `@Crud`. For routes that
  * do not extend a generated controller; `@InjectId()` does it for those that do.
  *
- * @param raw the text, percent-decoded, such as Express and routing-controllers give a parameter of the path
+ * @param raw the text, percent-decoded, as Express and routing-controllers pass a parameter of the path
  * @example
  * ```ts
  * app.get('/cities/:id/map', async (request, response) => {
@@ -88,7 +88,7 @@ export function parseNewId(plan: IdPlan, request: Request): unknown {
   const { name, type } = address;
   const beyond = `${keyText(plan.info.address)} is beyond the range of ids.`;
   if (others.length > 0) throw invalidAttribute(name, 'id', beyond);
-  // As a body has it, so that it meets what is asked of the key of a new record.
+  // As a body has it, so that the checks of a new record's key run on it.
   const value = type.kind === 'integer' || type.kind === 'float' ? Number(raw) : raw;
   const broken = attributeRules(address).find(({ check }) => !check(value));
   throw broken

@@ -13,7 +13,7 @@ export function setLogger(owner: Application | ResourcePlan, logger: Logger): vo
   LOGGERS.set(owner, logger);
 }
 
-/** The logger of an application, or of the nearest one that it is mounted in; the default where none was given. */
+/** The logger of an application, or of the nearest one that it is mounted in; the default where there is none. */
 export function loggerOf(app: Application): Logger {
   for (const each of applicationChain(app)) {
     const logger = LOGGERS.get(each);

@@ -1,4 +1,4 @@
-/** Facts of a request by which its errors are explained: its resource, the item that it is at, and the names that it may be told. */
+/** Facts of a request by which its errors are explained: its resource, the current item, and the names that messages may have. */
 import type { Application, Request } from 'express';
 import { type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
@@ -9,7 +9,7 @@ const RESOURCE = Symbol('resource');
 const ITEM = Symbol('current item');
 const TOLD = Symbol('told names');
 
-/** Index of an item from 0; `'unknown'` is one without a known place; null is none. */
+/** Index of an item from 0; `'unknown'` is an item without a place; null is none. */
 export type CurrentItem = number | 'unknown' | null;
 
 /** Limits of the names in the errors of a request. */

@@ -1,5 +1,5 @@
 /**
- * The database work of one request: the sessions that its parameters and its method asked for. They are committed before
+ * The database work of one request: the sessions of its parameters and its method. They are committed before
  * the response is written, and rolled back on any error, and at once when the client goes away.
  */
 
@@ -38,7 +38,7 @@ export function existingSessions(request: WorkingRequest): RequestSessions | und
   return request[WORK];
 }
 
-/** The error of a request whose client has gone; nobody is left to read an answer. */
+/** The error of a request whose client has gone, so that no answer is read. */
 export class ClientGone extends Error {
   constructor(options?: ErrorOptions) {
     super('The client has gone, so what its request has written is rolled back.', options);
@@ -88,8 +88,8 @@ export class RequestSessions {
   }
 
   /**
-   * Runs reads that none of the user's code takes part in. Nobody would join a session of theirs, and the first one of a
-   * process makes each promise after it dearer. They leave one that the request is in, as other reads do.
+   * Runs reads without code of the user's. They need no session: no code would join it, and the first session of a process makes
+   * each promise after it dearer. They leave one that the request is in, as other reads do.
    */
   runPlainRead<T>(sequelize: Sequelize, work: () => T): T {
     const isAlone = !this.#begun(sequelize) && !currentSession(sequelize);

@@ -43,7 +43,7 @@ function sentId({ headers }: IncomingMessage): string | undefined {
   return typeof sent === 'string' && VALID.test(sent) ? sent : undefined;
 }
 
-/** An answer is JSON whatever a browser makes of its bytes, and its rows are for the client that has asked. */
+/** An answer is JSON whatever a browser makes of its bytes, and its rows are for one client alone. */
 export const DEFAULT_HEADERS = Object.freeze({
   'X-Content-Type-Options': 'nosniff',
   'Cache-Control': 'no-store',

@@ -28,7 +28,7 @@ interface CursorEnvelope {
 /**
  * Wraps one page by number.
  *
- * @param isCounted whether the list says what its total is; where it does not, only an exact total is one
+ * @param isCounted true where the list shows the kind of its total; else only an exact total is one
  */
 export function offsetEnvelope<T>(
   found: OffsetPage<T>,
@@ -58,7 +58,7 @@ export type Envelope = OffsetEnvelope | CursorEnvelope;
 /**
  * Wraps a page around items as they leave.
  *
- * @param isCounted whether the list says what its total is
+ * @param isCounted true where the list shows the kind of its total
  * @param encode makes the cursor of a place
  */
 export function envelopeOf(

@@ -48,7 +48,7 @@ const CLOSED = new WeakMap<Express, ReadonlySet<string>>();
 
 /**
  * Installs the error handler, and again behind what is mounted later: an error reaches only handlers behind the layer that
- * threw it. Looked for by requests that nothing has answered so far, before they reach those layers.
+ * threw it. Requests without an answer so far search it, before they reach those layers.
  *
  * @param closed below which path unknown ones are a problem; null leaves them to Express
  */
@@ -98,7 +98,7 @@ export function exceptionHandler(logger?: Logger, isLast: () => boolean = () => 
   // Express recognizes error handlers by their four parameters.
   return async (error: unknown, request: Request, response: Response, next: NextFunction) => {
     const log = (reason: unknown, status: number): void => logFailure(request, status, reason, logger);
-    // Express 4 does not look at the promise, and Express 5 would answer by itself, through the same hooks.
+    // Express 4 ignores the promise, and Express 5 would answer by itself, through the same hooks.
     try {
       // A parameter may have begun a unit of work whose method was never called, because another parameter failed.
       await existingSessions(request)?.rollback(error);
@@ -138,7 +138,7 @@ const unservedPlan = perModel((model): ResourcePlan => {
 });
 
 /**
- * Problem of an error, or null where nothing failed here and nobody waits for an answer. Reading a thrown value, or
+ * Problem of an error, or null where nothing failed here and the client has gone. Reading a thrown value, or
  * even its class, can itself throw: a proxy, a getter.
  */
 export function requestProblem(error: unknown, request: Request): Problem | null {

@@ -118,7 +118,7 @@ function messageOf({ error, reason, stack }: Described): string {
   return reason ?? (FRAME.test(first) ? '' : first.slice(`${error}: `.length));
 }
 
-/** An outage is the same on all routes. A mistake is known by its route, its place and its message without numbers. */
+/** An outage is the same on all routes. A mistake is identified by its route, its place and its message without numbers. */
 function kindOf(status: number, route: string, described: Described): string {
   const { error, code, stack, table, column, constraint, cause } = described;
   if (OF_DEPENDENCIES.includes(status)) return JSON.stringify([status, error, code]);

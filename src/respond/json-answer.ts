@@ -68,7 +68,7 @@ export function isBytesOrStream(value: unknown): boolean {
 export class JsonAnswer {
   /**
    * @param status null is the response's own
-   * @param isTagged whether Express's tag of the bytes is set
+   * @param isTagged true where Express's tag of the bytes is set
    * @param next called when it is written
    */
   constructor(
@@ -143,7 +143,7 @@ function isUsual(response: Response): boolean {
 
 /** True where Express's own code computes the headers of the body. */
 function hasUsualHeaders(response: Response): boolean {
-  // A function of the user's is given bytes.
+  // A function of the user's gets bytes.
   const hasOwnTag = typeof response.app.get('etag') === 'function';
   return (
     !hasOwnTag &&

@@ -278,7 +278,7 @@ function refusalIssues(
     }));
 }
 
-/** routing-controllers recommends to tell its errors by shape: two copies of it in one tree have two classes. */
+/** routing-controllers recommends to identify its errors by shape: two copies of it in one tree have two classes. */
 function httpErrorProblem(error: unknown): Problem | undefined {
   const { httpCode, message, errors } = (error ?? {}) as Partial<HttpError> & { errors?: unknown };
   if (typeof httpCode !== 'number' || !isErrorStatus(httpCode)) return undefined;
@@ -326,7 +326,7 @@ const PARSER_ERRORS = new Map<unknown, readonly [code: string, detail: string]>(
   ['request.aborted', UNREADABLE],
 ]);
 
-/** Errors of Express and its middleware (http-errors): a status, and whether the message may be shown. */
+/** Errors of Express and its middleware (http-errors): a status, and a mark for messages that may be shown. */
 function middlewareProblem(error: unknown): Problem | undefined {
   if (!(error instanceof Error)) return undefined;
   const { status, expose, type, code: kind, field = '' } = error as Error & Record<string, unknown>;

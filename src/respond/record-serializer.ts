@@ -76,7 +76,7 @@ export function recordPlan({ info, exposure, model, explicitSchemas, access }: R
   return { info, exposure, restricted, explicit: explicitSchemas.read, deriveClass: () => readSchema(model) };
 }
 
-/** The properties of the read schema: the user's class where he gave one, else the readable attributes. */
+/** The properties of the read schema: those of the user's class where there is one, else the readable attributes. */
 function sourceNames({ info, exposure, explicit }: RecordPlan): string[] {
   if (explicit) return [...classProperties(explicit, 'read')];
   return readableAttributes(info, exposure).map(({ name }) => name);

@@ -232,7 +232,7 @@ function extendsClass(target: Class, base: Class): boolean {
   return target === base || target.prototype instanceof (base as unknown as new () => object);
 }
 
-/** The attributes of a model that are left out; null where it is not known. */
+/** The attributes of a model that are left out; null where its rules are not evaluated. */
 type RecordMasks = (model: object) => readonly string[] | null;
 
 let current: RecordMasks | null = null;

@@ -112,7 +112,7 @@ export interface RowView {
   };
   /** Formats of the columns, in order: for all properties, or for some; null where records are made of the rows. */
   formats(parsers: TextParsers, fields?: Fields): readonly PropertyFormat[] | null;
-  /** The text of a record that is as it was read, without a look into it; null where its values have to be asked for. */
+  /** The text of a record that is as it was read, without its accessors; null where its values have to be read. */
   ofRecord(record: object, fields: readonly string[] | null | undefined): string | null;
   /** The value that addresses a row; it follows the columns of the properties where it is none of theirs. */
   key(row: TextRow, parsers: TextParsers, fields?: Fields): unknown;
@@ -211,7 +211,7 @@ function recordView(plan: ResourcePlan, serialize: RecordSerializer): RowView {
     explicitSchemas.read !== null || readable.some(({ name }) => isTransformed(info.model, name, 'read'));
   const hydratorFor = perPair((parsers: TextParsers): Hydrate => hydrator({ info, attributes, parsers }));
   return {
-    // A getter may look at anything.
+    // A getter may read any column.
     columnsOf: () => whole,
     isOfRecords: true,
     // Virtual attributes without getters are values like others.

@@ -53,7 +53,7 @@ interface Direct {
 function directFormat(type: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
   switch (type.kind) {
     case 'integer':
-      // A table may have floats where the model has integers: `NaN`, `1e+20` and `-0` look otherwise in JSON.
+      // A table may have floats where the model has integers: `NaN`, `1e+20` and `-0` are other texts in JSON.
       return (throughValue) => ({
         format: (text) => (INTEGER.test(text) ? text : throughValue(text)),
         probes: ['0', '-7', '2147483647'],

@@ -145,7 +145,7 @@ const CONSTANT = /^\s*(?:null|true|false|'[^']*'|[\d.]+)\s*$/i;
 const ROW = 1;
 const BEFORE = 2;
 
-/** Columns that a trigger sets whatever a statement has given: none that it reads, or only empties. */
+/** Columns that a trigger sets whatever the statement has: none that it reads, or only empties. */
 function columnsSetBy({ type, source }: TriggerRow): string[] {
   if ((type & ROW) === 0 || (type & BEFORE) === 0) return [];
   const statements = source.replace(COMMENT, ' ');

@@ -170,7 +170,7 @@ class ModelFolder {
     return hasReturns(text) ? text.replaceAll('\r\n', '\n') : text;
   }
 
-  /** Puts the file in its place at once, so that nobody meets a half of it. */
+  /** Puts the file in its place at once, so that no process reads a half of it. */
   write({ file, before, after }: Draft): void {
     mkdirSync(this.path, { recursive: true });
     const path = join(this.path, file);

@@ -7,7 +7,7 @@ const TENANT = /^(?:tenant|account|organi[sz]ation|org|company|workspace)_?id$/i
 /** Tables that have to have a column, so that it is that of tenants: most of them, and some. */
 const LEAST_TENANTS = 3;
 
-/** The columns that tell tenants apart, because most tables have them. */
+/** The columns that separate tenants, because most tables have them. */
 export function findTenants(tables: readonly DatabaseTable[]): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const { name } of tables.flatMap(({ columns }) => columns))
@@ -77,7 +77,7 @@ export function proposalHints(models: readonly Pick<ModelPlan, 'table' | 'propos
   return [...tables].map(([line, names]) => `${someOf(names)}: consider ${line}`);
 }
 
-/** Times that the application writes, as those of Rails: Sequelize can. A time with a default needs nobody. */
+/** Times that the application writes, as those of Rails: Sequelize can. A time with a default needs no writer. */
 function timestampsProposal(attributes: readonly AttributePlan[]): string[] {
   const times = attributes.filter(({ column }) => isTime(column) && column.defaultSql === null);
   const nameOf = (pattern: RegExp) => times.find(({ column }) => pattern.test(plainName(column)))?.name;

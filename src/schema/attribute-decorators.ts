@@ -269,7 +269,7 @@ function isNeverOne(type: ColumnType, { name, constraints }: Decorator): boolean
 
 /**
  * Adds to a derived class the class-validator decorators of the model's attributes. `@IsOptional` is left out: it skips
- * null as well as undefined, while whether null is allowed is the column's business.
+ * null as well as undefined, while the column decides about null.
  */
 export function copyValidators(
   info: ModelInfo,

@@ -57,7 +57,7 @@ export interface BodySchema extends ValueSchema {
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Unknown properties of a body for which a similar name is looked for: the search costs more than the rest of a body. */
+/** Unknown properties of a body for which a similar name is searched, at most: the search costs more than the rest of a body. */
 export const MAX_GUESSES = 20;
 
 /** class-validator's name of a property that its class does not have; only objects inside a body can have one. */
@@ -76,14 +76,14 @@ const USUAL: ClassReading = Object.freeze({ fill: fillClass, options: STRICT });
 export type BodyPlan = Pick<ResourcePlan, 'model' | 'info' | 'exposure' | 'explicitSchemas'>;
 
 /**
- * The schema of a resource's create or update body: the user's class where he gave one, else the derived one.
+ * The schema of a resource's create or update body: the user's class where there is one, else the derived one.
  *
  * @param refused attributes that the request may not send
  */
 export function bodySchema(plan: BodyPlan, kind: BodyKind, refused: ReadonlySet<string> = NONE): BodySchema {
   const explicit = plan.explicitSchemas[kind];
   const { address } = plan.info;
-  // The user's class may have been made before the table was known.
+  // The user's class may have been made before the table was read.
   const closed = explicit ? new Set([...refused, ...generatedNames(plan)]) : refused;
   const writable = writableAttributes(plan.info, plan.exposure, kind);
   const attributes = writable.filter(({ name }) => !closed.has(name));
@@ -308,7 +308,7 @@ function failureIssue(
   return { pointer, code, detail: /[.!?]$/.test(text) ? text : `${text}.` };
 }
 
-/** A class can give itself properties that it does not declare; those are no mistake of the client. */
+/** True for a property of the body. A class can set properties that it does not declare, which are no mistake of the client. */
 function isSent(body: BodyValues, path: readonly string[]): boolean {
   let value: unknown = body;
   for (const name of path) {

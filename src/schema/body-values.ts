@@ -26,7 +26,7 @@ export interface ValueSchema {
   readonly isExplicit: boolean;
   /** Types of the columns, by attribute. */
   readonly types: ReadonlyMap<string, ColumnType>;
-  /** Properties into whose values class-transformer and class-validator look. */
+  /** Properties whose values class-transformer and class-validator read inside. */
   readonly nested: ReadonlySet<string>;
 }
 

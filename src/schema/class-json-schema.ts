@@ -1,4 +1,4 @@
-/** A class of the user -> the JSON Schema of what its decorators let in. One that is not known here leaves the schema wider than what is accepted, and never wrong. */
+/** A class of the user -> the JSON Schema of what its decorators let in. An unknown decorator leaves the schema wider than the accepted values, and never wrong. */
 import type { Class } from '../declare/crud-options.js';
 import { isModel } from '../describe/record.js';
 import { classProperties, inheritedProperty, shownName, validatorsOf } from './class-properties.js';
@@ -51,7 +51,7 @@ export function answerProperty(target: Class, name: string, facts: PropertyFacts
   return { schema: isNullable ? orNull(whole) : whole, isRequired };
 }
 
-/** Schema of the type of a property, or of each item; null where it is known to nobody, as behind a discriminator. */
+/** Schema of the type of a property, or of each item; null where no decorator has it, as behind a discriminator. */
 function valueSchema(target: Class, name: string, writeNested: WriteNested): JsonSchema | null {
   const type = hasType(target, name) ? declaredType(target, name) : emittedType(target, name);
   const known = VALUE_TYPES.get(type);
@@ -140,7 +140,7 @@ function initialValues(target: Class): Readonly<Record<string, unknown>> {
 /** Rules of the decorators of one property. */
 interface PropertyRules {
   readonly schema: JsonSchema;
-  /** True where decorators refuse absence, as far as their rules are known. */
+  /** True where known decorators refuse absence. */
   readonly isRequired: boolean;
   /** True where `@IsOptional()` lets null pass. */
   readonly isOptional: boolean;
@@ -231,7 +231,7 @@ export function propertyRules(
   const found = validatorsOf(target, property).filter((each) => !isLeftOut(each));
   const isOptional = found.some(({ name }) => name === 'isOptional');
   const nested = found.find(({ type }) => type === 'nestedValidation');
-  // A condition, or a group, decides whether any of the others is asked.
+  // A condition, or a group, may leave out all others.
   if (found.some(isConditional)) return { schema: {}, isRequired: false, isOptional: false, nested: null };
   const schemas = found.flatMap((metadata) => translate(metadata) ?? []);
   return {

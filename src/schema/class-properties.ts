@@ -20,7 +20,7 @@ export function namedClass(name: string): SchemaClass {
 }
 
 /**
- * A class of that name that gets its shape at the first look: when it is finished, or has an instance. So a class of the user's
+ * A class of that name that gets its shape at its first use: when it is finished, or has an instance. So a class of the user's
  * can extend it before the model is attached, which happens after all modules are loaded.
  */
 export function lazyClass(name: string, shape: ShapeClass): SchemaClass {

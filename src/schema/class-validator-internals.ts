@@ -47,7 +47,7 @@ interface ClassDecorators {
 
 const decorators = new WeakMap<object, ClassDecorators>();
 
-/** The decorators of a class, as class-validator finds them; looked up again where one of its classes has gained some. */
+/** The decorators of a class, as class-validator finds them; read again where one of its classes has gained some. */
 export function decoratorsOf(target: Class): ClassDecorators {
   const storage = getMetadataStorage();
   const { validationMetadatas: ofAll } = withFields(
@@ -65,7 +65,7 @@ export function decoratorsOf(target: Class): ClassDecorators {
   const count = own.reduce((sum, [, { length }]) => sum + length, 0);
   const known = decorators.get(target);
   if (known?.count === count) return known;
-  // A storage of these classes alone: class-validator would look at every class of the process.
+  // A storage of these classes alone: class-validator would read every class of the process.
   const narrow: typeof storage = Object.create(storage, { validationMetadatas: { value: new Map(own) } });
   const all = narrow.getTargetValidationMetadatas(target, '', true, false);
   const byProperty = new Map<string, Decorator[]>();
@@ -131,7 +131,7 @@ function hasShape(value: object, shape: Shape): boolean {
   return isList === (shape === 'array');
 }
 
-/** Types that say nothing of whether the nested objects are several. */
+/** Types that may be of one nested object, or of several. */
 const OPEN_TYPES: ReadonlySet<unknown> = new Set([Object, Map, Set, Promise]);
 
 /** The shape that is declared of nested objects; undefined where it may be either. */
@@ -146,7 +146,7 @@ function shapeOf(metadatas: readonly ValidationMetadata[]): Shape | undefined {
   return isClass(declared) ? 'object' : undefined;
 }
 
-/** Classes that the validation of a property was copied from: only there its type is known. */
+/** Classes that the validation of a property was copied from: only these have its type. */
 const declaringClasses = new WeakMap<object, unknown>();
 
 function declaringClass(metadata: ValidationMetadata): unknown {

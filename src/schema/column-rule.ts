@@ -42,7 +42,7 @@ export function formRule(
   return [rule(name, text, isOfForm, { type: 'string', ...schema }, ...constraints)];
 }
 
-/** A check of the content of texts; whether the value is one is another rule's business. */
+/** A check of the content of texts. Another rule refuses other values. */
 export function ofTexts(check: (value: string) => boolean): ColumnRule['check'] {
   return (value) => typeof value !== 'string' || check(value);
 }

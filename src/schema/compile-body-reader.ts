@@ -11,10 +11,10 @@ import { type BodyKind, columnDecorators, type Presence, presenceOf } from './de
 import { isPlainJson, isPlainObject } from './json-value.js';
 import { parseColumnValue } from './wire-value.js';
 
-/** The values that the class would give, in the same order; null where the class has to be asked. */
+/** The values that an instance of the class would have, in the same order; null where the class has to be used. */
 export type BodyReader = (body: unknown) => Record<string, unknown> | null;
 
-/** A value as the model holds it; undefined where the class has to be asked. */
+/** A value as the model holds it; undefined where the class has to be used. */
 type ValueReader = (value: unknown) => unknown;
 
 /** The reader for bodies that only the class can read. */
@@ -51,7 +51,7 @@ export function compileBodyReader(
   };
 }
 
-/** A `@ValidateIf` of the user's is asked about absent values too, and may throw. */
+/** A `@ValidateIf` of the user's is called for absent values too, and may throw. */
 function hasCondition(target: SchemaClass, attribute: AttributeInfo, presence: Presence): boolean {
   const conditions = validatorsOf(target, attribute.name).filter(
     ({ type }) => type === ValidationTypes.CONDITIONAL_VALIDATION,
@@ -61,7 +61,7 @@ function hasCondition(target: SchemaClass, attribute: AttributeInfo, presence: P
 }
 
 function compileProperty(target: SchemaClass, attribute: AttributeInfo, presence: Presence) {
-  // Without a value, no other decorator is asked; with one, the user's are.
+  // Without a value, no other decorator is called; with one, the user's are.
   const read: ValueReader = isBare(target, attribute, presence)
     ? compileValue(attribute, presence)
     : () => undefined;

@@ -158,7 +158,7 @@ export function isPlainJson(root: unknown): boolean {
   return !holds(root, (value) => !isPlain(value));
 }
 
-/** The same without a key that would change a prototype, in one look at each member. */
+/** The same without a key that would change a prototype, in one pass. */
 export function isSafePlainJson(root: unknown): boolean {
   return !holds(root, (value, key) => UNSAFE_KEYS.has(key) || !isPlain(value));
 }
@@ -172,7 +172,7 @@ function isPlainScalar(value: unknown): boolean {
 }
 
 /**
- * A hole is found inside, as `undefined`. Keys of its own are no part of an array in JSON, so they are not looked for, which costs as
+ * A hole is found inside, as `undefined`. Keys of its own are no part of an array in JSON. They are not searched, which would cost as
  * much as all else; but `map` and others call an own `constructor`.
  */
 function isPlainArray(value: unknown): value is readonly unknown[] {

@@ -127,7 +127,7 @@ export function declaredType(target: object, property: string): Class | undefine
     const type = metadata.typeFunction();
     return typeof type === 'function' ? (type as Class) : undefined;
   } catch {
-    // A function that needs the value to tell.
+    // A function that needs the value.
     return undefined;
   }
 }

@@ -31,7 +31,7 @@ const OPTIONS: ClassTransformOptions = Object.freeze({ ...defaultOptions, expose
 /**
  * An instance of the class with the values of a body, as class-transformer's `plainToInstance` makes it.
  *
- * @param isTransformed whether functions of the user's change values
+ * @param isTransformed true where functions of the user's change values
  */
 export function fillClass(schema: Class, values: object, isTransformed = true): object {
   const Executor = isTransformed ? BodyExecutor : UntransformedExecutor;
@@ -147,7 +147,7 @@ function plainName(target: Class, property: string, attributes: ReadonlySet<stri
   const { name = property, ...others } = exposure?.options ?? {};
   const isStrict = transformerStorage.getStrategy(target) === 'excludeAll';
   const isChosen = exposure !== undefined || !isStrict;
-  // By its other name class-transformer would look for it on the way into the class, too.
+  // With another name, class-transformer would read the property by it on the way into the class, too.
   const isFree = name === property || !(isStrict || attributes.has(name) || name in Object.prototype);
   const isHidden = transformerStorage.findExcludeMetadata(target, property) !== undefined;
   return isChosen && isFree && !isHidden && Object.keys(others).length === 0 ? name : null;
@@ -175,7 +175,7 @@ function chosenClasses(target: unknown): readonly unknown[] | null {
   return options?.discriminator?.subTypes.map(({ value }) => value) ?? null;
 }
 
-/** As many keys are looked at in one go; class-transformer compares each of an object's keys with all others. */
+/** Keys that are transformed at once; class-transformer compares each of an object's keys with all others. */
 const KEYS_AT_ONCE = 64;
 
 /** Executor whose cost grows with the keys of an object, and not with their square. */
@@ -268,7 +268,7 @@ class RecordExecutor extends LinearExecutor {
     return isData && !Array.isArray(value) ? this.#data(value) : goOn(value);
   }
 
-  /** JSON of somebody's, of which class-transformer would take a property named `constructor` for the class. */
+  /** JSON of the user's, in which class-transformer would take a property named `constructor` for the class. */
   #data(value: object): object {
     return Object.fromEntries(
       Object.entries(value).map(([name, part]) => [name, this.transform(undefined, part)]),

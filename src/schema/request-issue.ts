@@ -63,7 +63,7 @@ export function firstIssues(found: readonly RequestIssue[], most = MAX_ISSUES): 
 export abstract class InvalidRequestError extends Error {
   abstract override readonly name: string;
 
-  /** Every problem that was looked for. */
+  /** Every problem that was found. */
   readonly errors: readonly RequestIssue[];
 
   constructor(
@@ -119,7 +119,7 @@ export function invalidAttribute(name: string, code: string, detail: string): In
   return new InvalidBodyError([{ pointer: bodyPointer(name), code, detail }]);
 }
 
-/** A body that cannot be read at all, before any schema is asked. */
+/** A body that cannot be read at all, before any schema checks it. */
 export class BodyError extends InvalidRequestError {
   override readonly name = 'BodyError';
 

@@ -106,8 +106,7 @@ function timestampFraction(value: string, digits: RegExp, form = TIMESTAMP): str
 }
 
 /**
- * RFC 3339 date-time with an offset and at most milliseconds, as the answers have it: more digits could not be given
- * back. Undefined for anything else.
+ * RFC 3339 date-time with an offset and at most milliseconds, as the answers have it: more digits could not be returned. Undefined for anything else.
  */
 export function parseTimestamp(value: string): Date | undefined {
   return timestampFraction(value, MILLISECONDS) === undefined ? undefined : instantOf(value);

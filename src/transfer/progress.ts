@@ -11,7 +11,7 @@ export interface ProgressStream {
   write(text: string): unknown;
 }
 
-/** Shows rows, a part of the whole where that is known, and the time left. */
+/** Shows rows, a part of the whole where there is a total, and the time left. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #now: () => number;
@@ -26,7 +26,7 @@ export class Progress {
     this.#last = this.#begin;
   }
 
-  /** @param part of the whole, from 0 to 1; null where the whole is not known */
+  /** @param part of the whole, from 0 to 1; null where there is no total */
   update(rows: number, part: number | null): void {
     const { isTTY } = this.#stream;
     const now = this.#now();

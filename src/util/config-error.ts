@@ -24,7 +24,7 @@ export class ConfigError extends Error {
         ? String(problems[0])
         : `${problems.length} problems:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`,
     );
-    // Node prints each property of an error that nobody catches, and the message has them.
+    // Node prints each property of an uncaught error, and the message has the problems already.
     Object.defineProperty(this, 'problems', { value: problems, enumerable: false });
     this.stack = shortStack(this);
   }

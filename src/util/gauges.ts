@@ -1,4 +1,4 @@
-/** Numbers that metrics read when they are asked for. */
+/** Numbers that metrics read at each request for them. */
 
 /** A number of the process. */
 export interface NamedGauge {

@@ -22,7 +22,7 @@ export interface Logger {
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 
-/** A logger, as far as its library can be told from it. All of these are documented. */
+/** Members of loggers by which their library is recognized. All of these are documented. */
 interface KnownLogger {
   /** pino: the values of a child, by a method, and the names of its levels. */
   readonly bindings?: unknown;
@@ -57,7 +57,7 @@ export function adaptLogger(logger: Logger): Logger {
       const written: unknown = Reflect.apply(logger[level], logger, values);
       if (written instanceof Promise) written.catch(() => {});
     } catch {
-      // There is no other place to tell of it.
+      // There is no other place to report it.
     }
   };
   return Object.freeze({
@@ -82,7 +82,7 @@ export const defaultLogger: Logger = adaptLogger({
   error: (message: string, details?: object) => write('error', message, details),
 });
 
-/** Writes what is known, and nothing is wrong with. The default logger has no lines of this kind, so they go to standard output. */
+/** Logs a message without a problem. The default logger has no lines of this kind, so they go to standard output. */
 export function logInfo(logger: Logger, message: string, details: object = {}): void {
   if (logger !== defaultLogger) logger.info(message, details);
   else process.stdout.write(lineOf('info', message, details));

@@ -49,7 +49,7 @@ export class BoundedCache<T> {
   }
 }
 
-/** Memoizes what is made of an object, as long as it is there. That of the usual object is made at once, and found without a look-up. */
+/** Memoizes what is made of an object, as long as it is there. That of the usual object is made at once, and found without a search. */
 export function perObject<K extends object, T extends object>(usual: K, make: (one: K) => T): (one: K) => T {
   const first = make(usual);
   const others = new WeakMap<K, T>();

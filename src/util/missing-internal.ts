@@ -9,7 +9,7 @@ export function missingFrom(framework: string, version: string): (field: string)
   };
 }
 
-/** The value, after a look at each of its fields, whose names are words of a text. */
+/** The value, after a check of each of its fields, whose names are words of a text. */
 export function withFields<T extends object>(
   value: T,
   name: string,

@@ -1,4 +1,4 @@
-/** Values that may be promises, promises that are awaited for a time, and those that nobody awaits. */
+/** Values that may be promises, promises that are awaited for a time, and promises without await. */
 import { describeError } from './describe-error.js';
 import { defaultLogger, type Logger } from './logger.js';
 
@@ -52,7 +52,7 @@ const expected = new WeakMap<object, Logger>();
 let isListening = false;
 
 /**
- * The same error, of work that a request began and nobody awaited. Node would end the process for it, and all requests with it; the
+ * The same error, of work that a request began without await. Node would end the process for it, and all requests with it; the
  * logger gets it instead.
  */
 export function survivable<E extends object>(error: E, logger: Logger = defaultLogger): E {

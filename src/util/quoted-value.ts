@@ -1,6 +1,6 @@
 /** Detects messages that repeat a value: a sent value may be a secret, and never comes back. */
 
-/** Shorter values are part of many an honest word, so they are looked for as words of their own. */
+/** Shorter values are part of many ordinary words, so they are searched as whole words. */
 const SHORTEST_SUBSTRING = 4;
 /** Patterns that `String.replace` expands. class-validator puts a value into a message by it. */
 const EXPANDED = /\$(?:[$&`']|\d{1,2})?/;

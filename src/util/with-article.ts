@@ -11,7 +11,7 @@ const SPELLED_VOWEL = /^[AEFHILMNORSX]/;
  * `article` -> `an article`
  *
  * @param words the name as it is printed
- * @param name the name with its own capitals, which tell letters that are spelled
+ * @param name the name with its own capitals, which mark letters that are spelled
  */
 export function withArticle(words: string, name = words): string {
   const isVowel = SPELLED.test(name)

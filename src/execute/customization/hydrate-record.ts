@@ -1,7 +1,7 @@
 /**
  * Records for getters, virtual attributes and users to read from: instances of the model's class as Sequelize leaves them
- * after a query, without what its queries and constructor do on the way. They are made at once; or they read the texts of
- * their row when they are first looked at, because many are passed on by code that does not look into them.
+ * after a query, without the other work of its queries and constructor. They are made at once; or they read the texts of
+ * their row at the first access to a property, because much code passes records on without any.
  */
 import type { InspectOptions, inspect } from 'node:util';
 import type { Model } from 'sequelize';
@@ -24,7 +24,7 @@ export interface RecordColumns {
   readonly parsers: readonly TextParser[];
 }
 
-/** The attributes that a record is made of: getters may ask for those too that no answer shows. */
+/** The attributes that a record is made of: getters may read hidden ones as well. */
 export function storedAttributes({ attributes }: Pick<ModelInfo, 'attributes'>): AttributeInfo[] {
   return [...attributes.values()].filter(({ type }) => type.kind !== 'virtual');
 }
@@ -105,7 +105,7 @@ interface MadeRecord {
   readonly [ORIGIN]: Origin;
 }
 
-/** The same for records that read the texts at the first look, and are as others from then on. */
+/** The same for records that read the texts at the first access, and are as others from then on. */
 export function pristineHydrator(columns: RecordColumns): Hydrate {
   const { prototype } = buildableModel(columns.info.model);
   const read = valueReader(columns);
@@ -122,7 +122,7 @@ export function pristineHydrator(columns: RecordColumns): Hydrate {
   };
 }
 
-/** The row of a record that no code has looked into since it was read, nor changed in another way; else null. */
+/** The row of a record that no code has read or changed since it was made; else null. */
 export function pristineRow(record: object): PristineRow | null {
   const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
   return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
@@ -172,7 +172,7 @@ function isUnread(record: object, name: ValuesName): boolean {
   return Object.getOwnPropertyDescriptor(record, name)?.get === ACCESSORS[name].get;
 }
 
-/** A record that was frozen before keeps its accessors, which give the values all the same. */
+/** A record that was frozen before keeps its accessors, which return the values all the same. */
 function readOrigin(origin: Origin): Origin {
   const { record, read, row } = origin;
   if (!read) return origin;
@@ -217,7 +217,7 @@ export const exactMoments = new WeakMap<object, Readonly<Record<string, Date | n
 
 /**
  * The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute, and null for
- * a moment of its key of which only the milliseconds are known.
+ * a moment of its key without digits below the milliseconds.
  */
 export function storedText(info: RecordInfo, record: object, attribute: string): string | null | undefined {
   const type = info.attributes.get(attribute)?.type;

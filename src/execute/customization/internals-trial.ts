@@ -1,7 +1,7 @@
 /**
- * A trial, once in a process: a model with all that a user can plug in, which no table and no registry has, shows whether what
- * is read of Sequelize's internals shows each. Where it does not, a scope or a hook would be passed by: then all queries are
- * Sequelize's own. The same holds for a version of pg that is not known.
+ * A trial, once in a process. It has a model, in no table and no registry, with everything that a user can plug in. Each part has to
+ * be found in Sequelize's internals. Where one is not, a scope or a hook would be ignored: then all queries are
+ * Sequelize's own. The same holds for an unknown version of pg.
  */
 
 import { DataTypes, Sequelize, Transaction } from 'sequelize';
@@ -37,7 +37,7 @@ export function sequelizeProblem(): string | undefined {
 let known: { readonly problem: string | undefined } | undefined;
 let isTold = false;
 
-/** Warns, once in a process, of versions whose internals are not as they are known. */
+/** Warns, once in a process, of versions with other internals than the tested ones. */
 export function warnOfInternals(logger: Logger): void {
   const problem = sequelizeProblem();
   if (isTold || problem === undefined) return;

@@ -33,7 +33,7 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
   ];
 }
 
-/** Why it must at this moment: hooks and a scope can be added at any time, and are asked for at each request. */
+/** Reasons of this moment: hooks and a scope can be added at any time, and are read at each request. */
 export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
   return [...scopeReasons(info), ...queryHooks(info.model, kindOf(operation))];
 }
@@ -64,7 +64,7 @@ export function needsRecords(info: ModelInfo, readable: readonly AttributeInfo[]
   return isVirtual || hasJsonForm(info.model) || gettersOf(info, readable).length > 0;
 }
 
-/** The attributes whose value is told by code of the user's. */
+/** The attributes whose value is computed by code of the user's. */
 export function gettersOf({ model }: ModelInfo, readable: readonly AttributeInfo[]): string[] {
   const getters = customAttributes(model, 'get');
   return readable.filter(({ name }) => getters.has(name)).map(({ name }) => name);

@@ -1,4 +1,4 @@
-/** Tests that queries of a model are Sequelize's alone, so that nobody can see which steps are left out around them, or that they are not Sequelize's. */
+/** Tests that no code of the user's observes the queries of a model, so that they may leave out steps of Sequelize's, or be replaced. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
@@ -12,7 +12,7 @@ import { sequelizeProblem } from './internals-trial.js';
 import { classBlockers, kindOf } from './model-fast-path-blockers.js';
 import { hasOwnMethods, ownMethods, queryCustomizations } from './query-customizations.js';
 
-/** Models without any reason in their class and their Sequelize, by what Sequelize makes anew when it is given a model. */
+/** Models without any reason in their class and their Sequelize, by an object that Sequelize makes anew when a model is added. */
 const PLAIN = new WeakMap<object, boolean>();
 
 /** True where no methods, settings, hooks or scopes of the user's take part in reads or writes of a model. */
@@ -21,7 +21,7 @@ export function hasPlainQueries<M extends Model>(model: ModelClass<M>, kind: 're
 }
 
 /**
- * An option of Sequelize's queries: it need not go through hooks that nobody has. It waits at each place for one otherwise,
+ * An option of Sequelize's queries: hooks are left out where there are none. Sequelize waits at each place for a hook otherwise,
  * and validates an update a second time after them.
  */
 export function hookOptions<M extends Model>(
@@ -31,7 +31,7 @@ export function hookOptions<M extends Model>(
   return hasPlainQueries(model, kind) ? { hooks: false } : {};
 }
 
-/** Looked at once; hooks and scopes can come at any time. */
+/** Tested once; hooks and scopes can come at any time. */
 function isPlainClass(model: ModelClass): boolean {
   return keptIn(
     PLAIN,

@@ -25,7 +25,7 @@ export function seesQueries(sequelize: Sequelize): boolean {
   return !isPlain || !QUERIES.has(sequelize.query) || Boolean(beforeQuery?.length || afterQuery?.length);
 }
 
-/** Settings are looked at once; hooks can come at any time. */
+/** Settings are tested once; hooks can come at any time. */
 const plainInstances = new WeakMap<Sequelize, boolean>();
 
 /** Settings of the Sequelize instance that change what a query does or reports. */
@@ -77,7 +77,7 @@ export function hasOwnMethods(model: object): boolean {
 
 const BASES: ReadonlySet<unknown> = new Set([PlainModel, Model]);
 
-/** A class, as far as it is looked at. */
+/** A class, as far as it is tested. */
 type AnyClass = abstract new () => object;
 
 /** The model's class and those it extends, without Sequelize's. */
@@ -105,7 +105,7 @@ interface OwnMethods {
   readonly hasConstructor: boolean;
 }
 
-/** The methods of a model's own; looked at once. */
+/** The methods of a model's own; computed once. */
 export const ownMethods = perPair((model: object): OwnMethods => {
   const lineage = lineageOf(model);
   // A class with initialized fields has one, too, once it is compiled.

@@ -1,4 +1,4 @@
-/** Options of Sequelize under which its queries give, or write, something else than what was asked. They are refused at the start. */
+/** Options of Sequelize under which its queries return, or write, other rows or values than a request means. They are refused at the start. */
 import type { ModelClass } from '../../declare/crud-options.js';
 import { instanceOptions } from '../../describe/sequelize-internals.js';
 import { showValue } from '../../util/option-problems.js';

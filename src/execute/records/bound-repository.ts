@@ -205,7 +205,7 @@ export abstract class BoundRepository<M extends Model> {
   /**
    * Puts a substitute in the place of an actor in all stored changes of the tables in the schema of the model, whatever they are of.
    *
-   * @param substitute default: the actor is not known
+   * @param substitute default: null, the actor is unknown
    * @example await new Repository(User).eraseActor('42', 'erased-1');
    * @returns the number of changes
    * @throws TypeError for a repository that is inside of the scope of a request

@@ -1,4 +1,4 @@
-/** Records that a repository within an access has given: what their own methods write stays in the scope of the request. */
+/** Records that a repository within an access has returned: writes of their own methods stay in the scope of the request. */
 
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -79,7 +79,7 @@ function guardRecord(
   for (const each of loadedAlong(record)) guardRecord(each, source, known);
 }
 
-/** Records that a record holds. One that nobody has looked into is not read for it. */
+/** Records that a record holds. A record that no code has read is not read for it. */
 function loadedAlong(record: object): readonly object[] {
   const values = pristineRow(record)?.relations ?? (record as Model).dataValues;
   return Object.values(values as Readonly<Record<string, unknown>>)
@@ -159,7 +159,7 @@ function missing(record: Model): never {
 const INSIDE = 'is inside';
 const ALLOWED = 'is allowed';
 
-/** State of a row: whether it is in the scope, whether the operation may change it, and its values of scoped attributes and of references. */
+/** State of a row: a mark for the scope, a mark for the rule of the operation, and its values of scoped attributes and of references. */
 interface RowState {
   readonly isInside: boolean;
   readonly isAllowed: boolean;
@@ -224,7 +224,7 @@ export class GuardedRow {
   /**
    * Checks the row once it is written.
    *
-   * @param before its values until then, as far as they are known: of a new one, keys that were looked at; null is none
+   * @param before its values until then, as far as they were read: of a new one, keys that were checked; null is none
    * @returns what it belongs to and refers to; null where it is gone
    * @throws as `keep`
    */

@@ -106,7 +106,7 @@ async function loadOne(
   const read = fields && [...new Set([...keyNames(target.info.primaryKey), ...fields, ...needed])];
   const columns = read ?? storedAttributes(target.info).map(({ name }) => name);
   const keys = column(relation.parentKey);
-  // Their number is asked for elsewhere.
+  // Other code reads their number.
   const isNone = 'count' in inclusion && isNumberOnly(inclusion as Inclusion);
   const { groups, items: found } = await readItems(
     { plan, access, filter, order: sort, size, fields: read, columns, needsRecords: true, keys: needed },
@@ -130,7 +130,7 @@ function recordsOf(found: FoundItems, info: ModelInfo, columns: readonly string[
   if (found.records) return found.records;
   const { rows, parsers } = found;
   const attributes = columns.map((name) => attributeOf(info, name));
-  // Where there are no rows, nobody has said how to read one.
+  // Without rows there are no parsers.
   return rows.length === 0 ? [] : rows.map(pristineHydrator({ info, attributes, parsers }));
 }
 

@@ -70,7 +70,7 @@ function keyOf(info: RecordInfo, { dataValues }: Model, isUpdate = false): Write
   );
 }
 
-/** Has the record hold values that can be set again: those of its row, where they are known. */
+/** Has the record hold values that can be set again: those of its row, where it was read. */
 export function unpin(record: Model, pins: Pins, row: WriteValues | null): void {
   for (const [name, kept] of pins) {
     const value = row?.[name] ?? kept;

@@ -134,7 +134,7 @@ export const NO_ITEMS: Group = Object.freeze({ first: 0, end: 0, hasNext: false 
 interface ItemsByParent {
   /** By key. A parent without items has none. */
   readonly groups: ReadonlyMap<string, Group>;
-  /** Without the rows that only tell that there are more. */
+  /** Without the row that only shows that there are more. */
   readonly items: FoundItems;
 }
 
@@ -150,7 +150,7 @@ export async function readItems(
   context: RelatedContext,
 ): Promise<ItemsByParent> {
   const distinct = [...new Set(keys.filter((key) => key !== null))];
-  // One more shows whether there are others.
+  // One row more shows that there are others.
   const limit = request.plan.relation.isOne ? 1 : size === null ? null : size + 1;
   const { parents, ...found } = await readRelated({ ...request, limit }, distinct, context);
   const groups = new Map<string, Group>();

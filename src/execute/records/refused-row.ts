@@ -11,7 +11,7 @@ import { refusedRow } from '../executor.js';
 import { keySlots } from '../sql/encode-parameter.js';
 import type { FoundRecords, Id } from './repository-operations.js';
 
-/** A repository, as far as rows are looked for. */
+/** A repository, as far as rows are searched. */
 interface RowSource<M extends Model> {
   readonly model: ModelClass<M>;
   readonly idParts: RowKey;

@@ -68,7 +68,7 @@ interface KeyedRecord {
   readonly links: readonly (string | null)[];
 }
 
-/** Rows of a parent that are looked through for those that a hook shows. */
+/** Rows of a parent that are read, at most, in search of those that a hook shows. */
 const MAX_LOOKED_THROUGH = 10_000;
 /** Factor by which the limit grows where a hook has hidden some rows. */
 const STEP = 4;
@@ -100,7 +100,7 @@ export async function findRelatedRecords(
       const own = found[asked[at] as number] as KeyedRecord[];
       if (keyed && own.length !== limit) own.push(keyed);
     }
-    // A parent that has fewer records than were asked may have others, behind rows that a hook hides.
+    // A parent with fewer records than the limit may have others, behind rows that a hook hides.
     asked = asked.filter((index, at) => rows[at] === most && found[index]?.length !== limit);
   }
   const all = found.flat();

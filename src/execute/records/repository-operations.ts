@@ -73,7 +73,7 @@ export interface QueryContext {
 /** Options of a read that are inputs of its operation. */
 export type ReadChoice = Readonly<Partial<Record<'fields' | 'filter' | 'deleted', unknown>>>;
 
-/** The inputs that are given; undefined where none is. */
+/** The inputs of a read; undefined where there are none. */
 export function inputsOf({ fields, filter, deleted }: ReadChoice): Inputs | undefined {
   const isAny = fields || filter || deleted !== undefined;
   return isAny ? ({ fields, filter, deleted } as Inputs) : undefined;

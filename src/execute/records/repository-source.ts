@@ -24,7 +24,7 @@ export function resolveSource<M extends Model>(source: Source<M>): Repository<M>
 }
 
 /**
- * A provider of repositories, of a subclass as that subclass. What is wrong with the source is told now, not when the provider is called.
+ * A provider of repositories, of a subclass as that subclass. A wrong source is refused now, not when the provider is called.
  *
  * @example
  * ```ts

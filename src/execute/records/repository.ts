@@ -72,7 +72,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * const gone = await cities.get(2988507, { deleted: 'only' });
    * const line = await new Repository(OrderLine).get({ orderId: 10248, lineNo: 11 });
    * ```
-   * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not ask for it
+   * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not include it
    * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names, and for one that lacks a part
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
@@ -90,7 +90,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /**
    * The row with this id, which nothing else may change until the transaction has ended.
    *
-   * @param isDeleted whether it is a soft-deleted one
+   * @param isDeleted true for a soft-deleted one
    * @internal
    */
   async getLocked(id: Id, isDeleted = false): Promise<M> {
@@ -140,7 +140,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * All rows that match, by primary key unless told otherwise.
+   * All rows that match. Default order: the primary key.
    *
    * @example
    * ```ts
@@ -174,8 +174,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * One page by number, and how many rows there are in all. They are counted after the page, where it does not tell; in a `dbSession`
-   * both are of one snapshot. With `count` the page says what its total is.
+   * One page by number, and the number of all rows. They are counted after the page, where it does not show their number; in a `dbSession`
+   * both are of one snapshot. With `count` the page has the kind of its total.
    *
    * @example
    * ```ts
@@ -215,10 +215,10 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * Writes the given attributes of a row, and only those, and returns the row after the change.
+   * Writes the attributes of `values`, and no others, and returns the row after the change.
    *
    * @throws NotFoundError when there is no such row, or it goes away meanwhile
-   * @throws ConcurrentModificationError when the model has a version and somebody else changed the row meanwhile
+   * @throws ConcurrentModificationError when the model has a version and another transaction changed the row meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
     const context = await this.context('other', values, 'update');
@@ -380,7 +380,7 @@ const OPERATIONS = [
   'importRows',
 ] as const;
 
-/** A session is told of each call, so that it does not end before one that nobody has awaited. */
+/** Each call is noted in its session, which does not end before a call that no code has awaited. */
 for (const name of OPERATIONS) {
   const run = Repository.prototype[name] as (...values: unknown[]) => Promise<unknown>;
   const noted = function (this: Repository, ...values: unknown[]): Promise<unknown> {

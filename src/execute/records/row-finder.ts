@@ -38,7 +38,7 @@ interface FinderOptions {
 const keyColumn = (index: number): string => `keyset ${index}`;
 /** Names of those that rows are sorted by, where these are no columns of the model. */
 const sortedColumn = (index: number): string => `sorted ${index}`;
-/** Name of the one that says whether the row is the one that the place was made from. */
+/** Name of the column that is true for the row that the place was made from. */
 const PLACE_COLUMN = 'keyset place';
 
 /** Position of a record in the order. */
@@ -78,7 +78,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     this.terms = keyTerms(this.#info, criteria.order);
   }
 
-  /** Selects rows in an order, within a range if one is given, with more columns than their attributes. */
+  /** Selects rows in an order, within a range if there is one, with more columns than their attributes. */
   async select(
     terms: readonly KeyTerm[],
     range: SqlFragment | null,
@@ -176,7 +176,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   }
 }
 
-/** Reads an extra column off a record, and takes it away: nobody else is to see it. */
+/** Reads an extra column of a record, and removes it: other code must not see it. */
 export function take(record: Model, name: string): unknown {
   const { dataValues } = record;
   const value = dataValues[name];

@@ -22,7 +22,7 @@ import { keySlots, type WriteValues } from '../sql/encode-parameter.js';
 import { joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js';
 import type { FoundRecords, Id, RecordCall } from './repository-operations.js';
 
-/** The records of a model; null where Sequelize is not as it is known. */
+/** The records of a model; null where Sequelize has other internals than the tested ones. */
 export function rowRecords<M extends Model>(
   model: ModelClass<M>,
   address: string | null,
@@ -143,7 +143,7 @@ function endpointOf(operation: Operation): Endpoint {
   }
 }
 
-/** The values of a write that its caller has given. */
+/** The values of a write, as its caller passed them. */
 function valuesOf(operation: Operation): WriteValues {
   if (operation.kind === 'insert') return operation.row;
   return operation.kind === 'update' && !operation.differs ? operation.set : {};

@@ -195,7 +195,7 @@ function runOnRows<M extends Model>(
 ): Promise<FoundRecords<M> | null> | null {
   const rows = isOnSequelize() ? null : rowRecords(model, address);
   if (!rows) return null;
-  // There may be no runner where there are no rows: not with a version of Sequelize that is not known.
+  // There may be no runner where there are no rows: not with an unknown version of Sequelize.
   const on = transaction && statementRunner(model.sequelize as Sequelize).within(transaction);
   return rows.run(operation, slots, on ? { ...call, on } : call);
 }

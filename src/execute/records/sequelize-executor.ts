@@ -130,7 +130,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return foundAll(found.map((each) => keepExact(this.#info, each)));
   }
 
-  /** Locks the rows that match, deleted ones too if asked for, and returns their addresses in the order of their keys. */
+  /** Locks the rows that match, deleted ones too if the operation includes them, and returns their addresses in the order of their keys. */
   async lockKeys(
     filter: Predicate,
     limit: number,
@@ -141,7 +141,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { where, slots } = this.#access;
     const within = bindTexts(allOf(filter, where, isGoneToo ? null : liveRows(this.#info)), slots);
     const finder = this.#finder({ within, ...(isGoneToo ? { paranoid: false } : {}) }, [], scope);
-    // Hooks may look at all of a record.
+    // Hooks may read all of a record.
     const few = { attributes: [...new Set([...primaryKey, ...address].map(({ name }) => name))] };
     const attributes = hasFindHooks(this.#model) ? {} : few;
     return selectIds(finder, this.#info, address, { ...attributes, ...this.#lock, limit });
@@ -191,14 +191,14 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   async #insert(values: WriteValues, options: WriteOptions): Promise<M> {
     await checkReferences(this.#info, this.#access, values, options);
-    // Narrower than what Sequelize takes, which the compiler cannot tell as long as M is open.
+    // Narrower than the type that Sequelize takes, which the compiler cannot infer as long as M is open.
     const row = values as CreationAttributes<M>;
     const { model, options: left } = leavingToTable(this.#model, this.#info, values);
     const whole = { ...options, ...left };
     if (!this.provesWrites) return insertRecord(model, row, whole);
     const pins = this.#pinsOf(values);
     const record = await insertRecord(pinningModel(model, pins), row, whole);
-    // Its references have been looked at, and its scope is still to be.
+    // Its references are checked already, and its scope is not.
     return this.#prove(record, without(values, [...pins.keys()]), pins, options);
   }
 

@@ -55,7 +55,7 @@ export interface FirstRows {
  * Finds the first rows of a list by our SQL; null where Sequelize finds them by itself, or where code of the user's chooses rows.
  *
  * @param info of the model in the scope of the query
- * @param hasOthers whether the query has conditions beside those of the operation
+ * @param hasOthers true where the query has conditions beside those of the operation
  */
 export function firstRows(
   info: RecordInfo,

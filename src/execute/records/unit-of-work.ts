@@ -148,7 +148,7 @@ function settingsOf({ isolationLevel, logger }: UnitOfWorkOptions) {
   };
 }
 
-/** Units of work by their database session, which is what the running code can be asked for. */
+/** Units of work by their database session, which the async context has. */
 const UNITS = new WeakMap<DatabaseSession, ActiveUnit>();
 
 /** The unit of work over a database session; the same one at every call. */

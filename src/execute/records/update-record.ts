@@ -137,10 +137,10 @@ export function modelTriggers<M extends Model>(
 }
 
 /**
- * True where the row has to be locked from its reading to its UPDATE, whose result does not show whether the row was
+ * True where the row has to be locked from its reading to its UPDATE, because the result does not show that the row was
  * written. A version shows it; and a view may have no rows to lock.
  *
- * @param isProven whether the row is read again afterwards, where only code of this request may have moved it
+ * @param isProven true where the row is read again afterwards, where only code of this request may have moved it
  */
 export async function needsLock<M extends Model>(
   model: ModelClass<M>,

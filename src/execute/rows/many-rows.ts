@@ -49,7 +49,7 @@ export type MatchingWritten =
       readonly isExceeded: false;
       /** False where one of the rows may not be written, and none was. */
       readonly isAllowed: boolean;
-      /** Rows that were found: each is as it was asked now. */
+      /** Rows that were found. Each has the requested values now. */
       readonly found: number;
       /** Number of found rows that were written: the others were so before. */
       readonly written: number;
@@ -60,12 +60,12 @@ export type MatchingWritten =
 /** As many rows may have values for different sets of attributes; a text is made for each combination. */
 const MAX_GROUPS = 8;
 
-/** Types of keys that a column holds just as they are given. */
+/** Types of keys that a column stores without a change. */
 const EXACT: ReadonlySet<string> = new Set(['integer', 'bigint', 'uuid', 'string', 'enum', 'dateonly']);
 
 /**
- * Writes many rows of one model. Changes lock them in the order of their keys, so that two never wait for each other. Null is for what
- * only Sequelize can write, what one statement cannot tell for sure, and an item that is refused: nothing has happened then. A failure
+ * Writes many rows of one model. Changes lock them in the order of their keys, so that two never wait for each other. Null is for writes that
+ * only Sequelize can do, for results that one statement cannot prove, and for an item that is refused: nothing has happened then. A failure
  * of the database's is an error, and nothing was written either.
  */
 export class ManyRows {
@@ -81,7 +81,7 @@ export class ManyRows {
     this.#encoder = new RowEncoder(info);
   }
 
-  /** Inserts rows, and returns them in the given order. */
+  /** Inserts rows, and returns them in the order of the arguments. */
   async insert(
     operation: InsertMany,
     slots: Slots = NO_SLOTS,
@@ -133,7 +133,7 @@ export class ManyRows {
   }
 
   /**
-   * Changes rows by their keys, and returns them in the given order. As with a single row, only a row that differs is written.
+   * Changes rows by their keys, and returns them in the order of the arguments. As with a single row, only a row that differs is written.
    */
   async update(
     operation: UpdateMany,
@@ -151,7 +151,7 @@ export class ManyRows {
   }
 
   /**
-   * Inserts rows, or changes those that have their keys, and returns them in the given order; behind the columns and a mark is true for a new
+   * Inserts rows, or changes those that have their keys, and returns them in the order of the arguments; behind the columns and a mark is true for a new
    * one. A key that a row beyond `where` has is an error of the database's.
    */
   async upsert(

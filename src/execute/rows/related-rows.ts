@@ -146,7 +146,7 @@ export class RelatedRows {
     const filled = joinSlots(slots, bound ?? NO_SLOTS);
     filled[KEYS.slot] = keys;
     const values = fillSlots(statement, filled);
-    // The key of a parent is known to nobody when the statement is planned; only values of the request's own can make a plan bad.
+    // The keys of parents are no constants of the plan; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
     return { rows: rows as readonly TextRow[], parsers };
   }

@@ -135,7 +135,7 @@ export class RowList implements PageSource<TextRow, RowRange> {
   /**
    * Rows that were found are kept meanwhile.
    *
-   * @param isPlanned whether the values decide which plan is good
+   * @param isPlanned true where the values decide which plan is good
    */
   #run(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextResult> {
     const { name } = this.#compiler.table;

@@ -65,7 +65,7 @@ type RowsOf<O extends Operation> = O extends ListOperation
 /** Attempts of a write that loses against others: another transaction has created, changed or removed the row. */
 const ATTEMPTS = 3;
 
-/** Runs the operations on one model, on connections of its pool with the settings of the running code, unless another target is given. */
+/** Runs the operations on one model, on connections of its pool with the settings of the running code. Another target may be passed. */
 export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefined> {
   readonly #info: ModelInfo;
   readonly #compiler: OperationCompiler;
@@ -231,7 +231,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
     if (shape.includes('1')) {
       const statement = this.#compiler.update(shape, operation);
-      // The transaction could not tell two states of a row apart that it has written.
+      // `xmin` is the same for all states of a row that the transaction has written.
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
       const changed = await this.#writeShared(statement, filled, key, on);
       const isWritten = changed.rows.length > 0;
@@ -240,7 +240,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
         await this.#refuseDropped('update', where, filled, on);
         return changed;
       }
-      // Triggers are asked for again where PostgreSQL has said meanwhile that the table was changed.
+      // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
       if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
       if (!isWritten) return this.#explain(operation, shape, statement, filled, on);
     }
@@ -373,7 +373,7 @@ export function tableTarget({ model }: RecordInfo): StatementTarget {
   return currentTarget(model.sequelize as Sequelize);
 }
 
-/** The triggers of the table; asked where the writes run. @param isAlone the caller holds no connection */
+/** The triggers of the table; read where the writes run. @param isAlone the caller holds no connection */
 export function triggersOf(
   { info, name }: TableSql,
   on: StatementTarget,

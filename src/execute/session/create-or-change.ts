@@ -1,4 +1,4 @@
-/** Writes the record that has a key, whether it is there or not. */
+/** Changes the record that has a key, or creates it. */
 import { describeFault } from '../../errors/database-fault.js';
 import type { DatabaseSession } from './database-session.js';
 import { runInSavepoint } from './savepoint.js';
@@ -12,8 +12,8 @@ interface KeyedWork<K, T> {
 }
 
 /**
- * Changes the record that has the key, or else creates it. A `create` that another request has outrun is undone, and the record is looked
- * for once more.
+ * Changes the record that has the key, or else creates it. A `create` that another request has outrun is undone, and the record is
+ * searched once more.
  *
  * @param session undefined for a transaction in which nothing can be undone alone
  */

@@ -27,7 +27,7 @@ import {
  */
 export type SessionMode = 'write' | 'read' | 'get';
 
-/** Options of a session: those of its transaction, and where errors go that nobody can be told of. */
+/** Options of a session: those of its transaction, and a logger for errors that no caller gets. */
 interface DatabaseSessionOptions extends TransactionOptions {
   readonly logger?: Logger;
   /** Of the request that it is part of. Default: those of the running code. */
@@ -109,11 +109,11 @@ export class DatabaseSession implements SessionScope {
   }
 
   forgive(error: unknown): void {
-    // Nothing is asked of it: it may be a proxy that throws.
+    // No property of it is read: it may be a proxy that throws.
     if (typeof error === 'object' && error !== null) survivable(error, this.#logger);
   }
 
-  /** Waits for calls that the work has not awaited: without them half of it would be committed, or nothing and told as done. */
+  /** Waits for calls that the work has not awaited. Without it a half would be committed, or nothing with a success as its answer. */
   async #settle(): Promise<void> {
     const calls = [...new Set(this.#calls.map(({ call }) => call))].join(', ');
     this.#logger.error(
@@ -135,7 +135,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#abortion) throw this.#abortion;
     // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
     if (this.#undone && query === 'other') throw this.#undone;
-    // Queries that outlive their session, such as work that nobody awaited, go on without one.
+    // Queries that outlive their session, such as calls without await, go on without one.
     if (this.#isEnded) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
@@ -217,7 +217,7 @@ export class DatabaseSession implements SessionScope {
   }
 
   /**
-   * Commits what has begun. When that fails nothing is committed, as far as anybody can know.
+   * Commits what has begun. When that fails nothing is committed, as far as PostgreSQL has reported.
    *
    * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
    */
@@ -236,7 +236,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#isCommitted) this.#notify(transaction);
   }
 
-  /** Rolls back what has begun. Never throws: whoever rolls back has a better error to tell. */
+  /** Rolls back what has begun. Never throws: the caller has the error of the cause to throw. */
   async rollback(cause?: unknown): Promise<void> {
     if (this.#mode === 'write' && !this.#isCommitted)
       this.#undone ??= survivable(lateWrite(cause), this.#logger);

@@ -30,7 +30,7 @@ interface CommittingInterface {
 }
 
 /**
- * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is not known.
+ * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is unknown.
  *
  * @param settings of the request that it is part of
  */
@@ -54,8 +54,8 @@ export async function beginTransaction(
 }
 
 /**
- * Commits; whether PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
- * which Sequelize's own `commit` passes over.
+ * Commits. @returns true where PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
+ * which Sequelize's own `commit` ignores.
  *
  * @throws what the commit fails with; its connection is closed then
  */
@@ -102,14 +102,14 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
   }
 }
 
-/** The callbacks that were given to the transaction itself; its own `commit` runs them when it has failed, too. */
+/** The `afterCommit` callbacks of the transaction itself. Its own `commit` runs them when it has failed, too. */
 export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
   // Where Sequelize has ended the transaction, it has run them.
   const { _afterCommitHooks: hooks = [] } = transactionInternals<Connection>(transaction) ?? {};
   return hooks.map((hook) => () => hook(transaction));
 }
 
-/** Forgets those that were given to it since it had this many. */
+/** Removes the callbacks that were added since there were this many. */
 export function forgetCallbacks(transaction: Transaction, count: number): void {
   transactionInternals<Connection>(transaction)?._afterCommitHooks?.splice(count);
 }

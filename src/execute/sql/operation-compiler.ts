@@ -1,6 +1,6 @@
 /**
  * Operations on one table -> statements. A text depends on the shape of an operation, and not on its values: it is put together
- * once. Frozen predicates and selections are known again by their identity, others by their shape. Clients choose shapes, so their number is
+ * once. Frozen predicates and selections are compared by their identity, others by their shape. Clients choose shapes, so their number is
  * limited.
  */
 import { orderShape } from '../../compile/compile-sort.js';
@@ -151,7 +151,7 @@ export class OperationCompiler {
     return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
   }
 
-  /** A row that an UPDATE has not written. Behind its columns: whether each reference is there, and whether it has other values. */
+  /** A row that an UPDATE has not written. Behind its columns: a boolean for each reference, true where it exists, and one that is true where the row has other values. */
   unwritten(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
     const { column } = this.table;
     const rows = references.map(referredRow).map((row) => compilePredicate(row, column));

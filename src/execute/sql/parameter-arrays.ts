@@ -27,14 +27,14 @@ export function isBindable(type: ColumnType): boolean {
   return type.kind !== 'virtual' && type.kind !== 'named' && type.kind !== 'hstore';
 }
 
-/** The arrays of a group of rows, in slots. Those of an array column are joined; `first` and `last` tell which members a row has. */
+/** The arrays of a group of rows, in slots. Those of an array column are joined; `first` and `last` are the bounds of the members of a row. */
 type GivenPart = 'value' | 'first' | 'last' | 'given';
 
 function givenSlot(group: number, part: GivenPart, attribute: string): Slot {
   return { slot: `many.${group}.${part}.${attribute}` };
 }
 
-/** The places of the rows among all that are asked for, from 0. */
+/** The places of the rows among all of the request, from 0. */
 function placesSlot(group: number): Slot {
   return { slot: `many.${group}.places` };
 }
@@ -53,7 +53,7 @@ interface GivenSql {
 /**
  * Rows of a group.
  *
- * @param texts whether the values are also given as they are written, where columns compare them so
+ * @param texts true where the values are also passed as they are written, because columns compare them so
  */
 export function givenSql(
   table: TableSql,
@@ -117,13 +117,13 @@ function typedMembers({ name }: TableSql, attribute: AttributeInfo, values: Slot
   return sql`CASE WHEN false THEN (SELECT ${columnName(attribute)} FROM ${raw(name)})[1:0] ELSE ${values} END`;
 }
 
-/** Types of which one value has several texts that Sequelize compares as different, and of which a column may hold less than is given. */
+/** Types of which one value has several texts that Sequelize compares as different, and of which a column may store fewer digits than are sent. */
 export function isComparedAsText(type: ColumnType): boolean {
   if (type.kind === 'array') return isComparedAsText(type.element);
   return ['bigint', 'decimal', 'float', 'time'].includes(type.kind);
 }
 
-/** The values of a row, and its place among all that are asked for. */
+/** The values of a row, and its place among all of the request. */
 export interface GivenRow extends RowCells {
   readonly place: number;
 }

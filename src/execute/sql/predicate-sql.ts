@@ -156,7 +156,7 @@ function compileFragment({ texts, parts }: FragmentFilter<Value>, column: Column
   return joinSql([raw(texts[0] ?? ''), ...filled], '');
 }
 
-/** Elsewhere the table has another name, so the row is looked up once more under its own. */
+/** In other statements the table has an alias, so the row is selected once more under the name of the table. */
 function compileWritten({ target, text }: WrittenFilter, column: ColumnSql): SqlFragment {
   const own = columnsOf(target, target.name);
   const keys = target.model.primaryKeyAttributes;

@@ -80,7 +80,7 @@ export function keyTextSql(columns: readonly SqlFragment[]): SqlFragment {
   return sql`array_to_json(ARRAY[${joinSql(columns.map(textSql), ', ')}])::text`;
 }
 
-/** The texts of the columns of a key. @param text that `keyTextSql` has given */
+/** The texts of the columns of a key. @param text as `keyTextSql` makes it */
 export function keyTexts(key: RowKey, text: string): readonly string[] {
   return key.length === 1 ? [text] : (JSON.parse(text) as string[]);
 }

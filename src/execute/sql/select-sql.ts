@@ -159,7 +159,7 @@ export function firstOf(
 }
 
 /**
- * Counts rows, without an order. A limit is inside, so that no more rows than that are looked at.
+ * Counts rows, without an order. A limit is inside, so that no more rows than that are read.
  *
  * @param from what follows the columns of a SELECT
  * @param limit `Infinity` counts all

@@ -30,7 +30,7 @@ export function setIndexes(model: ModelClass, indexes: readonly IndexInfo[] | un
   if (indexes) known.set(model, indexes);
 }
 
-/** The indexes of a table; undefined as long as nothing is known of them. */
+/** The indexes of a table; undefined until the catalogue was read. */
 export function indexesOf(model: ModelClass): readonly IndexInfo[] | undefined {
   return known.get(model);
 }

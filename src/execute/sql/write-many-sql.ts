@@ -1,5 +1,5 @@
 /**
- * Statements that write many rows: those that are given, in the order asked, or all of a predicate up to a number of them. PostgreSQL
+ * Statements that write many rows: rows of the request, in its order, or all of a predicate up to a number of them. PostgreSQL
  * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
  */
 
@@ -37,7 +37,7 @@ const ANY = raw(identifier('.any'));
 const NEW = raw(identifier('.new'));
 const CREATED = raw(identifier('.created'));
 
-/** The row that a given foreign key has to name, in the place of its own value; by attribute. */
+/** The row that a foreign key of the request has to name, in the place of its own value; by attribute. */
 export interface GivenReference {
   readonly attribute: string;
   readonly row: Predicate;
@@ -147,7 +147,7 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   /** On the rows, beside their keys; null is every row. */
   readonly where: Predicate | null;
   readonly references: readonly GivenReference[];
-  /** The attribute with the state of a row; null where none is asked for. */
+  /** The attribute with the state of a row; null where the request has no condition. */
   readonly state: string | null;
   /** New rows, for keys that no row has. Default: such an item is refused. */
   readonly create?: GivenGroup | undefined;
@@ -156,8 +156,8 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 
 /**
  * Changes the rows that the keys address. They are locked in the order of their primary keys before one is written. Only rows that differ are
- * written; the others are given as they are. Behind the selected columns is true for an item whose row does not exist or has another
- * state, whose key an item before it has, and whose reference is missing; with new rows then whether the row is one of them. A new row that is not
+ * written; the others are returned as they are. Behind the selected columns are booleans. They are true for an item whose row does not exist or has
+ * another state, whose key an item before it has, and whose reference is missing; with new rows then for a new one. A new row that is not
  * found again by its key makes the statement fail.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
@@ -332,8 +332,8 @@ interface UpdateMatchingSql {
 }
 
 /**
- * Changes rows; only one that differs is written. The columns: how many were found, up to one too many, how many were written, where there
- * is such a condition whether all may be, and whether each reference is there.
+ * Changes rows; only one that differs is written. The columns: the number of rows found, up to one too many; the number written; where there
+ * is such a condition, true if all rows meet it; and for each reference true if it exists.
  */
 export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
   const { source, column } = table;

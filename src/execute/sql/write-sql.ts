@@ -63,7 +63,7 @@ interface UpdateSql {
   readonly always?: boolean | undefined;
 }
 
-/** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers tell of changes. */
+/** Changes rows. Only a row that differs is written, so that `updatedAt`, the version and triggers only follow changes. */
 export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
   return toStatement(updateSql(table, update));
 }
@@ -93,7 +93,7 @@ export function stampsSql({ info: { model, attributes }, column }: TableSql): re
   ];
 }
 
-/** A row with a key that is given. */
+/** A row with a key of the request. */
 interface ReplaceSql {
   readonly row: readonly AttributeInfo[];
   /** Of the row that is there; null where it stays as it is. */

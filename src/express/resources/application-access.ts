@@ -100,8 +100,8 @@ export function hasAccessRules(request: Request): boolean {
 }
 
 /**
- * Makes an answer of a request, or a part of one: records in it are without what the request may not read. What is known only
- * later is not known to be readable.
+ * Makes an answer of a request, or a part of one: records in it are without what the request may not read. While a rule is not
+ * evaluated, the attributes that it may hide are left out.
  */
 export function answering<T>(request: Request, work: () => T): T {
   const rules = accessRules(request);

@@ -90,7 +90,7 @@ export function registerActions(
   copyTargeted(lineage, undefined, controller);
 }
 
-/** Parameters that the user's decorators give a method: those of the nearest class that declares any. */
+/** Parameters of a method by the user's decorators: those of the nearest class that declares any. */
 export function declaredParameters(lineage: readonly object[], method: string): ParameterArgs[] {
   const storage = routingStorage();
   for (const target of lineage) {

@@ -96,7 +96,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
    * `PATCH /{id}`: a change. `values` has only what the body has. The answer is the record after the change.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
-   * @throws ConcurrentModificationError when somebody else has changed it since it was read: 409
+   * @throws ConcurrentModificationError when another transaction has changed it since it was read: 409
    */
   update(id: Id, values: UpdateValues<M>, context: CrudContext<M>): Promise<R> {
     return result(context.repository.update(id, values));
@@ -169,10 +169,10 @@ export type CrudControllerClass<
 
 const SOURCES = new WeakMap<object, ControllerSource>();
 
-/** Place of the copy of this package that has generated a controller: the sources of another copy are not known here. */
+/** Place of the copy of this package that has generated a controller: the sources of another copy are not registered here. */
 const COPY = Symbol.for('crud-controllers:controller:v1');
 
-/** The classes that were asked for to be extended, by model, as long as they exist. */
+/** The classes that `crudController` has returned, by model, as long as they exist. */
 const REQUESTED = new WeakMap<object, readonly WeakRef<CrudControllerClass>[]>();
 
 /**
@@ -215,7 +215,7 @@ export function requestedControllers(model: ModelClass): CrudControllerClass[] {
   return (REQUESTED.get(model) ?? []).flatMap((each) => each.deref() ?? []);
 }
 
-/** The generated controller of a model, for the library's own use where nobody extends it. */
+/** The generated controller of a model, for the library's own use where no class extends it. */
 export function generateController<M extends Model, R extends object = M>(
   repository: Repository<M>,
   options: CrudOptions<M> = {},

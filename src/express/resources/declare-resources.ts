@@ -131,7 +131,7 @@ export function declareResources(
   if (isScan && declarations.size + controllers.length === 0) problems.push(NO_MODEL);
   const generated = [...declarations.values()].filter(({ controller }) => !controller);
   const forgotten = generated.flatMap(({ model }) => forgottenControllers(model));
-  // Where the models are listed, another application of the process may be given the subclass.
+  // Where the models are listed, another application of the process may have the subclass.
   if (isScan)
     problems.push(...forgotten.map((line) => `${line} Or list the models that are meant in models.`));
   const warnings = [

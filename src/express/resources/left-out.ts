@@ -1,5 +1,5 @@
 /**
- * Controllers and models that no application was given. All that such a controller checks is checked nowhere, while the generated
+ * Controllers and models that no application has. All that such a controller checks is checked nowhere, while the generated
  * routes of its model are open; and a list of `models` that one was not added to would end in a 404 and nothing else.
  */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
@@ -11,16 +11,16 @@ import { lineageOf } from './controller-metadata.js';
 import { CrudController, controllerSource, requestedControllers } from './crud-controller.js';
 import { routingStorage } from './routing-controllers-internals.js';
 
-/** Classes that an application of this process was given, and those that they extend. */
+/** Classes that an application of this process has, and those that they extend. */
 const given = new WeakSet<object>();
 
-/** Notes that an application was given a subclass of a generated controller. */
+/** Notes that an application has a subclass of a generated controller. */
 export function noteController(controller: object): void {
   for (const target of lineageOf(controller, CrudController)) given.add(target);
 }
 
 /**
- * One line for each subclass that no application was given, for a model with a generated controller. Decorators leave a
+ * One line for each subclass that no application has, for a model with a generated controller. Decorators leave a
  * trace of a class; without any, the call of `crudController` does.
  */
 export function forgottenControllers(model: ModelClass): string[] {

@@ -1,4 +1,4 @@
-/** Parameters of the user's methods that come from the resource of their controller: what they are, and where they may stand. */
+/** Parameters of the user's methods that come from the resource of their controller: their kinds, and the methods that may have them. */
 import type { Class } from '../../declare/crud-options.js';
 import { isUsual, type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
@@ -23,7 +23,7 @@ function unbound(parameter: ResourceParameter): () => never {
   };
 }
 
-/** By which the parameters are known again among those of routing-controllers. */
+/** Functions that identify the parameters among those of routing-controllers. */
 export const UNBOUND: Readonly<Record<Exclude<ResourceParameter, 'recordBy'>, () => never>> = {
   id: unbound('id'),
   record: unbound('record'),

@@ -56,7 +56,7 @@ export interface Resource extends ShownModel {
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
   /** Bytes of a body at most. */
   readonly bodyLimit: number;
-  /** The same for those who ask several times about a request. */
+  /** The same for callers that parse a request several times. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
 
@@ -166,11 +166,11 @@ function createResource(
     ...Object.getOwnPropertyDescriptors(view),
     ...Object.getOwnPropertyDescriptors(members),
   };
-  // Defined and not spread, which would look at each member; the compiler cannot follow that.
+  // Defined and not spread, which would compute each member. The compiler cannot infer the type of that.
   return Object.freeze(Object.defineProperties({}, described) as Resource);
 }
 
-/** Each is made when it is first looked at. */
+/** Each is made at its first use. */
 function forEachOperation<T>(make: (operation: Endpoint) => T): Readonly<Record<Endpoint, T>> {
   const made = {} as Record<Endpoint, T>;
   for (const operation of ENDPOINTS)

@@ -1,4 +1,4 @@
-/** The answers of the user's methods: what they return, and what they give to `response.json()`. */
+/** The answers of the user's methods: results that they return, or pass to `response.json()`. */
 import type { Response } from 'express';
 import type { Action, ActionMetadata } from 'routing-controllers';
 import { setDefaultHeaders } from '../../request/standard-headers.js';
@@ -34,9 +34,9 @@ export function releaseJson(response: Response): void {
 
 /** Steps through which the answers of the user's methods go. */
 export interface ResultShaper {
-  /** To be called before a method that is given the response, and may write to it. */
+  /** To be called before a method that gets the response, and may write to it. */
   guard(response: Response): void;
-  /** Waits for what has to be known of a result before it is shaped. */
+  /** Waits for rules that have to be evaluated before a result is shaped. */
   ready(result: unknown, action: Action): Promise<void>;
   /** Shapes what a method has returned; throws where it cannot be sent. */
   shape(result: unknown, method: ActionMetadata, action: Action): unknown;

@@ -41,7 +41,7 @@ export interface RouterOptions {
    */
   fastPath?: boolean;
   /**
-   * Told of unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
+   * Gets unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
    * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
    * lines on standard error.
    */
@@ -56,7 +56,7 @@ export interface ResourceOptions extends RouterOptions {
   models?: readonly ModelClass[];
   /**
    * Subclasses of generated controllers, which replace those, and hand-written controllers. A subclass of a served model that is
-   * missing here is a `ConfigError`, or a warning where `models` is given. Default: none.
+   * missing here is a `ConfigError`, or a warning where `models` is set. Default: none.
    */
   controllers?: readonly Class[];
   /** Before every path, such as `'/api'`. Default: none. */
@@ -80,7 +80,7 @@ export interface ResourceOptions extends RouterOptions {
    * ```
    */
   can?: OperationRules;
-  /** True: an operation without a rule in `can`, here or in `@Crud`, is a `ConfigError`. Default: false, and everybody may use it. */
+  /** True: an operation without a rule in `can`, here or in `@Crud`, is a `ConfigError`. Default: false, and all requests may use it. */
   deny?: boolean;
   /**
    * Row security of PostgreSQL, beside `scope` or instead of it. Every statement of a request has these settings, which policies
@@ -94,7 +94,7 @@ export interface ResourceOptions extends RouterOptions {
    * `bootstrap` rejects with a ConfigError where policies do not hold for a role that the engine connects as, also for reads. It
    * must be no superuser, have no BYPASSRLS, and own no served table whose row security is not forced. The message has the statement
    * that mends it. Served tables without row security, and views, are one warning. Requests are answered with 503 until the
-   * database has been asked.
+   * database has been checked.
    *
    * @example
    * ```ts
@@ -161,7 +161,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
 };
 
 /**
- * Resolves the options. Never throws for a wrong one: its problem is told with those of the models.
+ * Resolves the options. Never throws for a wrong one: its problem is thrown with those of the models.
  *
  * @param otherNames options that are read elsewhere, named when one is unknown
  * @param otherProblems what is wrong with those
@@ -181,7 +181,7 @@ export function resolveSettings(
     rls = null,
     problem = null,
   } = options;
-  // One that is no list is told of, and read as an empty one.
+  // A value that is no list is a problem, and read as an empty one.
   const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
   const controllers = Array.isArray(givenControllers) ? givenControllers : [];
   const records = models ? models.flatMap(recordsOf) : currentRecords();

@@ -41,7 +41,7 @@ export function untypedParameterProblems(methods: readonly DescribedMethod[]): s
   return problems.length > 0 ? [...problems, ADVICE] : [];
 }
 
-/** One line for each parameter that is asked as a class whose every object would be refused. */
+/** One line for each parameter whose class would refuse every object. */
 export function undecoratedParameterProblems(
   methods: readonly DescribedMethod[],
   routing: RoutingOptions,
@@ -159,7 +159,7 @@ function decoratorOf({ type, name }: ParameterArgs): string {
   return `@${DECORATORS[type]}(${name ? `'${name}'` : ''})`;
 }
 
-/** Of a hand-written controller; the prefix of a resource is known only when it is compiled. */
+/** Of a hand-written controller; a resource has its prefix only when it is compiled. */
 function prefixOf(controller: Class): string {
   return routingStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
 }
@@ -175,11 +175,11 @@ export interface ParameterType {
 const PLAIN: ReadonlySet<unknown> = new Set([Object, Array, String, Number, Boolean, Date, BigInt, Symbol]);
 
 /**
- * The type that a parameter is asked as.
+ * The type that the value of a parameter is converted to.
  *
  * @param explicit the type in the options of the decorator
  * @param declared the type that the compiler has emitted
- * @returns null where nothing is asked
+ * @returns null where the value is not converted
  */
 export function parameterType(explicit: unknown, declared: unknown, isArray = false): ParameterType | null {
   const type = explicit ?? declared;
@@ -193,7 +193,7 @@ export const STRICT_VALIDATION = Object.freeze({
   whitelist: true,
   forbidNonWhitelisted: true,
   forbidUnknownValues: true,
-  // Without the value nobody could tell whether a message quotes it.
+  // Without the value no code can find a message that quotes it.
   validationError: { target: false },
 });
 
@@ -207,7 +207,7 @@ function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOpti
   return isValidated(own, routing) && options.forbidUnknownValues === true;
 }
 
-/** True where a parameter that is asked as a class is validated. */
+/** True where a parameter with a class as its type is validated. */
 export function isValidated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
   const { validation = STRICT_VALIDATION, classTransformer = true } = routing;
   return classTransformer && (own instanceof Object || (own ?? Boolean(validation)));

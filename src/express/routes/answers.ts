@@ -1,4 +1,4 @@
-/** `@Answers`: what the OpenAPI document says of a route, where its decorators and types do not tell. */
+/** `@Answers`: the description of a route in the OpenAPI document, where its decorators and types have none. */
 import type { Class } from '../../declare/crud-options.js';
 import { foundInstead } from '../../describe/record.js';
 import { ConfigError } from '../../util/config-error.js';
@@ -41,7 +41,7 @@ const DECLARED = new WeakMap<object, Map<string | symbol, DeclaredRoute>>();
  * Describes a route in the OpenAPI document. The class of the body is that which the method returns; the type of a promise is gone at run
  * time, so it is named here. The status is that of `@HttpCode()`. A model means its records as they are answered, `[City]` an array of them. Any other class is described by its
  * class-validator and class-transformer decorators. Nothing is checked or converted. On a method that overrides a generated one, it
- * takes the place of what is known of it. Several on a method add up.
+ * replaces the generated description. Several on a method add up.
  *
  * @param answers the class of success, or answers by status, or the words for the route alone
  * @param details the words for the route. Default: those of its name

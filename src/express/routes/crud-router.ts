@@ -29,7 +29,7 @@ export interface CrudRouterOptions<M extends Model = Model> extends CrudOptions<
 
 /**
  * The routes of one model, to be mounted anywhere. Options come on top of those of the model's `@Crud`; the prefix is
- * empty unless given here.
+ * empty unless they have one.
  *
  * @example
  * ```ts

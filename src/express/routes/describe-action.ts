@@ -16,7 +16,7 @@ export interface ActionParameter {
   /** Empty for a whole query string or body. */
   readonly name: string;
   readonly isRequired: boolean;
-  /** The class or constructor its type was given as, where there is one. */
+  /** The class or constructor of its type, where there is one. */
   readonly type: Class | undefined;
   /** True for a list of such values. */
   readonly isArray: boolean;
@@ -106,7 +106,7 @@ function parametersOf(
       const reflected: readonly (Class | undefined)[] =
         Reflect.getMetadata('design:paramtypes', object, method) ?? [];
       const declared = explicitType ?? reflected[index];
-      // A body is whatever was sent: a type that is given is that of the items where the parameter is an array.
+      // The client decides that a body is an array. Where the parameter is one, an explicit type is that of the items.
       const isOfBody = type === 'body' || type === 'body-param';
       const isList = isArray === true || (isOfBody && (reflected[index] as unknown) === Array);
       // A body that is validated has to be there, unless its decorator says otherwise.

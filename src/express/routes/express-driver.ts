@@ -58,7 +58,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   #hasAfter = false;
 
   /**
-   * @param isIntercepted whether interceptors of the application see all results
+   * @param isIntercepted true where interceptors of the application see all results
    * @param bodyLimit in bytes
    */
   constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean, bodyLimit: number) {
@@ -72,7 +72,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   /**
    * Express takes null, 'route' and 'router' for "no error, go on". A parameter may have begun a unit of work whose method was
-   * never called, because another one failed; and an error handler of the user's may answer and tell nobody.
+   * never called, because another one failed; and an error handler of the user's may answer without a call of `next`.
    */
   override handleError(
     error: unknown,
@@ -101,7 +101,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   /**
-   * Where routing-controllers has no parameter to read and nobody to show the result to, it has only to call the method. Its own
+   * Calls the method alone, where routing-controllers has no parameter to read, and no interceptor for the result. Its own
    * way there makes eight promises, one behind the other.
    */
   override registerAction(method: ActionMetadata, execute: (action: Action) => unknown): void {
@@ -142,7 +142,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     super.registerMiddleware(middleware, options);
   }
 
-  /** A handler that returns the response may still be writing to it; nobody else is to answer meanwhile. */
+  /** A handler that returns the response may still be writing to it; no other code must answer meanwhile. */
   override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
     const goOn = this.#afterAnswer(action, options);
@@ -199,7 +199,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return this.settle(shaped, method) ? shaped : shown;
   }
 
-  /** A method that returns nothing is answered with 404 by routing-controllers. Told once, as it may be meant. */
+  /** A method that returns nothing is answered with 404 by routing-controllers. Logged once, as it may be meant. */
   #logMissing(action: ActionMetadata, { request }: Action): void {
     const { undefinedResultCode, redirect, renderedTemplate, method } = action;
     if (undefinedResultCode || redirect || renderedTemplate || this.#missing.has(action)) return;
@@ -260,7 +260,7 @@ function comesAfter({ afterAction }: UseMetadata): boolean {
   return afterAction;
 }
 
-/** A result as an answer that writes itself, which costs less than Express's way; undefined where more is asked for. */
+/** A result as an answer that writes itself, which costs less than Express's way; undefined where that is not enough. */
 function textOf(
   shown: unknown,
   { isJsonTyped, redirect, renderedTemplate }: ActionMetadata,
@@ -320,7 +320,7 @@ function middlewareOf(middleware: MiddlewareClass): RequestHandler {
 type StartedRequest = Request & { routingControllersStarted?: boolean };
 
 /**
- * Express 4 does not look at promises, and a rejection that nobody handles ends the process. And a route that is skipped
+ * Express 4 ignores promises, and an unhandled rejection ends the process. And a route that is skipped
  * has not begun: without taking that back, the next one that matches would neither answer nor go on.
  */
 function settled(handler: RequestHandler): RequestHandler {

@@ -42,7 +42,7 @@ interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fast
   readonly catalogue: CatalogueGate;
   /** Null where the application has none. */
   readonly rls: RowSecurity | null;
-  /** Null where the application is known with each request only. */
+  /** Null for a router, whose application is only in its requests. */
   readonly matching: PathMatching | null;
 }
 
@@ -79,7 +79,7 @@ export function mountResources(plan: MountPlan): MountedRouter {
   );
   followModels(followed);
   const settings = { fastPath, routing, catalogue, rls, access: rules, followed };
-  // The plan has looked for it.
+  // The plan has checked that it is served.
   const resourceOf = (model: ModelClass) => served.get(model) as Resource;
   const routes = resources.map((resource) => ({
     resource,

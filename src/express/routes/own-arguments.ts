@@ -134,7 +134,7 @@ function queryIssues({ url, query }: Request, names: readonly string[]): readonl
   const { parameters, issues } = parseQueryString(url);
   // A list repeats its name; that of a single value is refused where it is read.
   const broken = issues.filter((issue) => issue.code === 'encoding');
-  // Express reads `ids[]` as `ids`, where its parser is told to.
+  // Express reads `ids[]` as `ids`, where its parser is `extended`.
   const isKnown = (name: string): boolean => {
     const [plain = name] = name.split('[');
     return names.includes(name) || (names.includes(plain) && Object.hasOwn(query, plain) && plain !== name);

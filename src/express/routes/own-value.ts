@@ -1,4 +1,4 @@
-/** Single values that parameters of the user's routes ask for: converted from texts, or checked in JSON. */
+/** Single values of parameters of the user's routes: converted from texts, or checked in JSON. */
 import type { ParamMetadata } from 'routing-controllers';
 import { quote } from '../../request/query/query-string.js';
 import { DECLARED } from '../../schema/body-values.js';

@@ -56,7 +56,7 @@ export function registerResourceController(
   const { plan } = resource;
   const storage = routingStorage();
   const controller = applicationClass(resource.controller);
-  // Without a class of the user's nothing is declared, and nothing has to be looked for among all other resources.
+  // Without a class of the user's nothing is declared, so the other resources need no search.
   const lineage = resource.isGenerated ? [] : lineageOf(resource.controller, CrudController);
   const declared = declaredActions(lineage);
   const methods = narrowFirst([...declared, ...generatedActions(resource, declared)]);
@@ -151,7 +151,7 @@ const HAND_WRITTEN: readonly string[] = Object.freeze(['the route is hand-writte
 interface MountedMethod {
   /** Null for a route of the user's. */
   readonly spec: HandledRoute | null;
-  /** The routes of features that it answers as well. A later one is asked first. */
+  /** The routes of features that it answers as well. A later one is matched first. */
   readonly joined: readonly HandledRoute[];
   readonly decide: (() => RouteDecisions) | null;
 }
@@ -253,8 +253,8 @@ function skipRefused({ plan }: Resource, route: HandledRoute) {
 }
 
 /**
- * The generated routes, after the user's: `/stats` must be asked before `/:id`. A method that the user gave a route of
- * his own keeps that one.
+ * The generated routes, after the user's: `/stats` must be matched before `/:id`. A method with a route of the user's
+ * keeps that route.
  */
 function generatedActions(resource: Resource, declared: readonly ActionArgs[]): ActionArgs[] {
   const taken = new Set(declared.map(({ method }) => method));
@@ -281,7 +281,7 @@ function operationName(method: string, spec: RouteSpec | null): string {
 }
 
 /**
- * A handler that is compiled at its first request: most applications have routes that are hardly ever asked. Subscribers of operations may
+ * A handler that is compiled at its first request: most applications have routes that are hardly ever used. Subscribers of operations may
  * come and go while it works.
  */
 function compiledAtFirst(compile: () => ActionRunner, resource: string, operation: string): ActionRunner {
@@ -328,7 +328,7 @@ function compileHandlers(
   };
 }
 
-/** Registers a controller that extends no generated one, so that its methods run in the sessions they ask for. */
+/** Registers a controller that extends no generated one, so that its methods run in the sessions of their parameters. */
 export function registerPlainController(
   base: Class,
   shaper: ResultShaper,

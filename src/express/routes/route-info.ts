@@ -1,4 +1,4 @@
-/** The routes of an application, for people and programs to look at. */
+/** The routes of an application, for people and programs to read. */
 
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { Endpoint, Operation } from '../../declare/crud-options.js';
@@ -23,7 +23,7 @@ export interface RouteInfo {
   readonly generalPathReasons: readonly string[];
 }
 
-/** Where each route is. Why it runs whose SQL is not looked for. */
+/** The paths of the routes, without the reasons for their executors. */
 export function describePaths(
   routePrefix: string,
   routes: MountedRouter['routes'],
@@ -80,7 +80,7 @@ export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly
   const rows = routes.map((route) => [
     route.method,
     route.path,
-    // A route that a subclass added is known by its method.
+    // A route that a subclass added is named by its method.
     route.operation ?? `${route.resource}.${route.handler}`,
     ...listCells(route.operation === 'list' ? byName.get(route.resource) : undefined),
     route.generalPathReasons.join('; ') || NOTHING,

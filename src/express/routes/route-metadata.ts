@@ -29,7 +29,7 @@ export function addGeneratedMetadata(
   const declared = declaredParameters(lineage, method);
   if (declared.length > 0) {
     if (route.verb !== 'get' || resource.plan.access) {
-      // The parameters would read the body and begin a unit of work before the parser is asked.
+      // The parameters would read the body and begin a unit of work before the parser runs.
       const middleware = accessGuard(resource, route.operation);
       storage.uses.push({ target: controller, method, middleware, afterAction: false });
     }

@@ -22,7 +22,7 @@ export function dispatchBySegment(whole: Router): RequestHandler {
     segments.set(segment, router);
     router.stack.push(layer);
   }
-  // Named as Express names its own, because tracers tell routers from middlewares by this name.
+  // Named as Express names its own, because tracers identify routers by this name.
   return function router(request, response, next) {
     sendRequestId(request, response);
     if (mustRefuse(request)) {

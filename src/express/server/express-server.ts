@@ -12,7 +12,7 @@ export type RequestClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'S
 
 /**
  * Options that make a server of your own as fast as `serve` and the `listen` of an application with `bootstrap`. Express sets the prototype of every
- * request and response to its own, which makes V8 give up what it has learned about their shape, and costs more than the rest
+ * request and response to its own, which makes V8 discard the shapes that it has optimized for, and costs more than the rest
  * of Express together (expressjs/express#5998). Objects that are born with these prototypes are left as they are.
  *
  * @param app the outermost application: requests are born for this one

@@ -95,7 +95,7 @@ async function finish(): Promise<void> {
   const services = [...stopped.keys()];
   const wasCut = !ends.every(({ wasClean }) => wasClean);
   const engines = enginesInUse();
-  // They would be waited for, and nobody waits for the work any more.
+  // An engine waits for busy connections, and the time for their work is over.
   if (wasCut) setTimeout(() => engines.forEach(closeBusyConnections), CUT_GRACE).unref();
   const areDisposed = await Promise.all(
     services.map((service) =>

@@ -127,7 +127,7 @@ export interface ServeOptions {
   host?: string | undefined;
   /**
    * Runs before listening, such as `engineLifespan(dsn)`. Its result is disposed when a signal has stopped this and every
-   * other server of the process; whoever closes the server instead calls `disposeEngine`.
+   * other server of the process; code that closes the server instead calls `disposeEngine`.
    */
   lifespan?: (app: Express) => Promise<AsyncDisposable>;
   /**
@@ -150,7 +150,7 @@ const KUBERNETES_DRAIN_DELAY = 5_000;
 /** Milliseconds. Node fires a timer of more than 2 ** 31 milliseconds at once. */
 const LONGEST_WAIT = 2_000_000_000;
 
-/** The times of a shutdown, with the defaults of those that are not given. */
+/** The times of a shutdown, with defaults. */
 export function shutdownTimes({
   drainDelay = process.env['KUBERNETES_SERVICE_HOST'] ? KUBERNETES_DRAIN_DELAY : 0,
   shutdownTimeout = SHUTDOWN_TIMEOUT,

@@ -63,7 +63,7 @@ export class ServedConnections {
    * the next requests already, and these are answered too, until the server has stopped listening: then a connection ends
    * with the first response that says so.
    *
-   * @returns whether the request may be executed; if not, it came after the last one, and cannot be answered
+   * @returns true where the request may be executed; else it came after the last one, and cannot be answered
    */
   endWith(response: ServerResponse): boolean {
     const connection = connectionOf(response.req.socket);

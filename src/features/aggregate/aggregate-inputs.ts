@@ -190,7 +190,7 @@ export function zoneIssue(detail: string): RequestIssue {
 interface KnownNames<T> {
   readonly parameter: string;
   readonly terms: ReadonlyMap<string, T>;
-  /** The term of the request; undefined where the request may not know of it. @param isNamed whether the text has its name */
+  /** The term of the request; undefined where it is hidden from the request. @param isNamed true where the text has its name */
   see(term: T, isNamed: boolean): T | undefined;
   /** The most names, and the sentence about more. */
   readonly most: readonly [number, string];

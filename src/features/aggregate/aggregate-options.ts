@@ -190,7 +190,7 @@ function listOf(
   return [];
 }
 
-/** An attribute whose column says what answers show of it. What code makes of it would not be told of groups. */
+/** An attribute whose answers show the value of its column. Groups cannot show values that code computes. */
 function shownAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
   const { info, options, report } = check;
   const attribute = visibleAttribute(check, option, name);

@@ -82,7 +82,7 @@ function groupProblems({ groups }: AggregatePlan, { plan }: Resource): string[] 
   });
 }
 
-/** Code that decides about the rows of lists, and that no group would ask. */
+/** Code that decides about the rows of lists, and that a group would not call. */
 function problems({ controller, repository, plan: { model } }: Resource): string[] {
   const { name } = controller;
   const choice = choiceProblem(model);

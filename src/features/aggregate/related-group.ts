@@ -41,7 +41,7 @@ export function relatedProblem(plan: ResourcePlan, name: string): string | undef
 }
 
 /**
- * Compiles the reader of a group: its term in a request, or undefined where the request may not know of it. Only relations that are named
+ * Compiles the reader of a group: its term in a request, or undefined where it is hidden from the request. Only relations that are named
  * are evaluated; of the others no error names a key that some requests may not read.
  */
 export function groupReader(plan: ResourcePlan) {

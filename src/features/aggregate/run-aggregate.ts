@@ -17,7 +17,7 @@ import { attributeOfGroup } from './related-group.js';
 /** Values by attribute, as answers have them. */
 type Values = Readonly<Record<string, unknown>>;
 
-/** A group, as it is answered. It has the measures that were asked for. */
+/** A group, as it is answered. It has the measures of the request. */
 export interface GroupItem extends Readonly<Partial<Record<Exclude<Measure, 'countDistinct'>, Values>>> {
   /** The values of the group, by name. */
   readonly group: Values;
@@ -38,7 +38,7 @@ export interface AggregateResult {
 /** The place of a statement. */
 type Place = [on: Parameters<typeof selectValues>[3], within?: Parameters<typeof selectValues>[4]];
 
-/** State of a value that PostgreSQL does not accept, such as a time zone that it does not know. */
+/** State of a value that PostgreSQL does not accept, such as an unknown time zone. */
 const INVALID_PARAMETER = '22023';
 /** State of a number that its type cannot hold. */
 const OUT_OF_RANGE = '22003';

@@ -61,7 +61,7 @@ export function joinedHandler(
   compileJoined: NonNullable<HandlerContext['compileJoined']>,
 ): ActionRunner {
   const parse = parseOnce(compileBulkParser(context.resource, endpoint, true));
-  // It is asked for what is no array alone.
+  // Called for bodies that are no arrays.
   const handleSingle = compileJoined(async (request) => (await parse(request)) as RequestArguments);
   const handle = handleMany(single, context, parse);
   return async (metadata, action, params) => {

@@ -1,6 +1,6 @@
 /**
- * A request that writes many records -> what is done with each. What is wrong with any of them is told of all at once; where
- * each record is independent, it is kept for the answer.
+ * A request that writes many records -> an operation for each. Problems of all records are reported at once; where
+ * each record is independent, they are kept for the answer.
  */
 import type { Request } from 'express';
 import { type BulkEndpoint, SINGLE_OF } from '../../declare/endpoint.js';
@@ -53,7 +53,7 @@ export function isForMany(input: BulkArguments | RequestArguments): input is Bul
 /**
  * The parser of an endpoint.
  *
- * @param hasSingle whether the same route takes a single record, too
+ * @param hasSingle true where the same route takes a single record, too
  */
 export function compileBulkParser(
   settings: ParserSettings,
@@ -159,7 +159,7 @@ export async function parseItems(
     items.push(item);
     if (!inputs.isAtomic || !(item.problem instanceof InvalidBodyError)) continue;
     issues.push(...item.problem.errors.map((issue) => withinItem(index, issue)));
-    // More are not told.
+    // Others are left out.
     if (issues.length > MAX_ISSUES) break;
   }
   if (!inputs.isAtomic) return items;

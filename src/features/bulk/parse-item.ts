@@ -143,7 +143,7 @@ function compileHead(plan: ResourcePlan) {
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
     const wrong = (name: string, code: string, detail: string) =>
       void issues.push({ pointer: bodyPointer(name), code, detail });
-    // A version that the request may not read would be told by whether the record has it.
+    // The answer to a guess would reveal a version that the request may not read.
     const states =
       version !== null && !isHidden && Object.hasOwn(sent, version)
         ? readVersion(sent[version], isText)

@@ -190,7 +190,7 @@ async function findTargets(
 /**
  * In one order, whatever that of the request: two of them cannot wait for each other.
  *
- * @returns whether each has a record of its own
+ * @returns true where each has a record of its own
  */
 async function lockTargets(
   resource: Resource,
@@ -244,7 +244,7 @@ function keyTexts(key: RowKey, id: unknown): readonly unknown[] {
   return key.map(({ type }, index) => encodeParameter(type, parts[index]));
 }
 
-/** A key of a record, as a path would give it. */
+/** A key of a record, as in a path. */
 export function pathId({ parseId, idKind, info }: ResourcePlan, key: unknown): unknown {
   if (info.address.length > 1) return key;
   const parsed = idKind === 'custom' ? null : parseId(String(key));

@@ -177,7 +177,7 @@ async function answer(resource: Resource, plan: ExportPlan, underWay: UnderWay):
   stream.end();
 }
 
-/** @returns the number of rows where the request wants to know it, else null @throws InvalidQueryError where there are too many */
+/** @returns the number of rows where the request counts them, else null @throws InvalidQueryError where there are too many */
 async function countBefore(
   { maxRows }: ExportPlan,
   { isCounted }: ExportInputs,
@@ -216,7 +216,7 @@ function begin(request: Request, response: Response, headers: Record<string, str
   if (request.httpVersion !== '1.0') response.setHeader('Trailer', 'Crud-Rows');
 }
 
-/** The texts of a chunk, in pieces; made as they are written. @param isFirst whether nothing comes before */
+/** The texts of a chunk, in pieces; made as they are written. @param isFirst true where nothing comes before */
 type MakePieces = (chunk: ExportChunk, isFirst: boolean) => Iterable<string>;
 
 function compilePieces(resource: Resource, { action, input, format }: UnderWay): MakePieces {

@@ -7,7 +7,7 @@ import { pendingBytes } from '../../request/node-internals.js';
 export class CutAnswer extends Error {
   override readonly name = 'CutAnswer';
 
-  /** @param isByClient whether the client has gone, so that nobody has to be told */
+  /** @param isByClient true where the client has gone, so that no error is sent */
   constructor(
     message: string,
     readonly isByClient = false,

@@ -30,7 +30,7 @@ export type PrincipalRule = (
 export interface IdempotencyOptions {
   /**
    * Sender of the request, such as the id of a user: two principals never share a key. It is computed for requests with
-   * a key, after `dependencies` and `can`. `null`, `undefined` and an empty text are 403. It must not be what everybody
+   * a key, after `dependencies` and `can`. `null`, `undefined` and an empty text are 403. It must not be a value that every client
    * can send. A replay calls no override and no hook: rules for users belong into `can` and `dependencies`, which it
    * passes again. An answer is repeated within the same `scope`, `visible` and `rls` settings alone: with others a
    * repetition is 409 or 422. So these need the same values for the same request, and not its time or number.

@@ -116,7 +116,7 @@ function idempotentWrite(
 ): Around {
   let failure: AttemptFailure = null;
   let cause: unknown;
-  /** Takes the key; the answer that an earlier request with it was given, or null. @throws RefusedRequestError 409, 422 */
+  /** Takes the key. @returns the answer to an earlier request with it, or null @throws RefusedRequestError 409, 422 */
   const take = async (format: Format): Promise<AnswerDraft | null> => {
     const known = await answers.take(key, await target(plan), failure === 'locked');
     switch (known) {

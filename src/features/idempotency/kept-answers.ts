@@ -14,7 +14,7 @@ import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { type KeyStatements, keyStatements, keyTableOf, type RequestKey } from './key-table.js';
 
-/** An answer that was given. */
+/** An answer that was sent. */
 export interface KeptAnswer {
   readonly status: number;
   readonly location: string | null;
@@ -118,7 +118,7 @@ export class KeptAnswers {
 export type AttemptFailure = 'taken' | 'locked' | null;
 
 /**
- * The key is not looked up yet. The write may have met its own first try in another unique index, or waited for it there. A table
+ * The key is not searched yet. The write may have met its own first try in another unique index, or waited for it there. A table
  * with rules cannot be written so.
  */
 export function attemptFailure(error: unknown): AttemptFailure {

@@ -53,7 +53,7 @@ export async function* readCsv(
     record_delimiter: ['\r\n', '\n'],
     max_record_size: maxRow,
   });
-  // Asked for at once; the event comes later.
+  // The error is read at once; the event comes later.
   parser.on('error', () => {});
   const check = () => {
     if (parser.errored) throw malformed(parser.errored, line, maxRow);

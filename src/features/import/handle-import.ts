@@ -124,7 +124,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     });
   };
 
-  /** Writes all rows, or none. Rows that the schema refuses are told alone: the database has not seen all others then. */
+  /** Writes all rows, or none. Where the schema refuses rows, only these are reported: the database has not seen all others then. */
   const importWhole: Importer = async (action, input, chunks, kept, onChunk) => {
     const { write, parse: parseRows } = workOf(input.inputs.mode);
     const wrong = new ImportReport();

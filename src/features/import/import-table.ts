@@ -51,7 +51,7 @@ export function importStatements({ name }: OwnTable) {
       `INSERT INTO ${name} AS k (scope, key, claim, claimed_until) VALUES ($1, $2, $3::uuid, ${until('$4')}) ` +
       'ON CONFLICT (scope, key) DO UPDATE SET claim = excluded.claim, claimed_until = excluded.claimed_until ' +
       'WHERE coalesce(k.claimed_until < now(), true) RETURNING digest, rows, result, is_done',
-    /** Keeps how far an import has come: … digest, rows, result, whether it is done, seconds of its claim. */
+    /** Keeps the progress of an import: … digest, rows, result, a mark of its end, seconds of its claim. */
     keep:
       `UPDATE ${name} SET digest = $4, rows = $5::bigint, result = $6, is_done = $7::boolean, ` +
       `claimed_until = CASE WHEN $7::boolean THEN NULL ELSE ${until('$8')} END ${claimed}`,

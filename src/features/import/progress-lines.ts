@@ -34,7 +34,7 @@ export class ProgressLines {
     return true;
   }
 
-  /** Writes a problem as the last line; false where no line went out, or nobody reads it. */
+  /** Writes a problem as the last line; false where no line was sent, or the client has gone. */
   fail(error: unknown): boolean {
     if (!this.#response.headersSent) return false;
     const problem = handedProblem(error) ?? requestProblem(error, this.#request);

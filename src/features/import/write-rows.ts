@@ -117,7 +117,7 @@ export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWr
       rows,
       (some) => together(unit, some, access, report),
       (row) => alone(action, unit, row, access, report),
-      // Where each row passes code of the user's, halves would be looked at in vain.
+      // Where each row runs code of the user's, a search in halves finds nothing sooner.
       () => writeMany !== null,
     );
 }

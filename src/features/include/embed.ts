@@ -142,7 +142,7 @@ async function readMember(
   const restOf = (index: number): Rest => {
     const { hasNext } = groups[index] as Group;
     const total = totals?.[index];
-    // Where no rows were read, their number shows whether there are any.
+    // Where no rows were read, only their number shows that there are any.
     return total ? { has_next: isNone ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
   const { isOne, name } = relation;
@@ -187,7 +187,7 @@ interface RelatedTotal {
   readonly total_is: Total['totalIs'];
 }
 
-/** The total of each record, where the relation has one; null elsewhere. Only those parents are counted whose rows do not tell. */
+/** The total of each record, where the relation has one; null elsewhere. Parents are only counted where their rows do not show the number. */
 async function totalsOf(
   inclusion: Inclusion,
   keys: readonly (string | null)[],

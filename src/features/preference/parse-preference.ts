@@ -7,7 +7,7 @@ export type Return = 'minimal' | 'representation';
 const PREFERENCE =
   /[\s,]*([\w!#$%&'*+.^`|~-]+)\s*(?:=\s*(?:([\w!#$%&'*+.^`|~-]+)|"((?:[^"\\]|\\.)*)")\s*)?(?:;(?:[^",]|"(?:[^"\\]|\\.)*")*)?(?=,|$)/y;
 
-/** The value of `return`, in any case; undefined where there is none that is known. Of several the first counts. */
+/** The value of `return`, in any case; undefined where it is none of `Return`. Of several the first counts. */
 export function wantedReturn(header: string): Return | undefined {
   PREFERENCE.lastIndex = 0;
   while (PREFERENCE.lastIndex < header.length) {

@@ -1,4 +1,4 @@
-/** Replacement of a record: `PUT /{id}` creates it where clients give keys, or sets its other values. */
+/** Replacement of a record: `PUT /{id}` creates it where clients send keys, or sets its other values. */
 
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isOfKey, keyText } from '../../describe/row-key.js';
@@ -56,7 +56,7 @@ const CHANGES = ['update', 'delete'] as const;
 
 /**
  * `If-None-Match: *`: a replacement that creates, and leaves a record that is there alone; changes refuse it. For resources with tags
- * and without: whether there is a record needs none.
+ * and without, because the existence of a record needs none.
  */
 function onlyNew({ plan: { name } }: FeatureContext): Feature {
   return {

@@ -1,4 +1,4 @@
-/** `sentBack`: a PATCH or PUT of a record as a GET gave it. Read-only properties whose values are unchanged are left out of the body. */
+/** `sentBack`: a PATCH or PUT of a record as a GET returned it. Read-only properties whose values are unchanged are left out of the body. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'express';
 import type { OptionCheck } from '../../compile/compile-options.js';

@@ -7,7 +7,7 @@ import { exactText } from '../../request/query/rule-filters.js';
 import { showValue } from '../../util/option-problems.js';
 import { quoteText } from '../../util/quote-text.js';
 
-/** A model, as far as its deleted rows are told from others. */
+/** The facts of a model that separate its deleted rows from others. */
 type DeletingInfo = Pick<RecordInfo, 'name' | 'attributes' | 'softDelete'>;
 
 /** Conditions of soft deletion, by which an executor recognizes them. */
@@ -43,7 +43,7 @@ function isNull(attribute: string, is: boolean): Predicate {
   });
 }
 
-/** The value is part of the text, so that PostgreSQL finds partial indexes by it, whoever plans the statement. */
+/** The value is part of the text, so that every plan of PostgreSQL's can use partial indexes. */
 function comparedWith(attribute: string, operator: 'IS DISTINCT FROM' | '=', value: string): Predicate {
   const texts = Object.freeze(['', ` ${operator} ${quoteText(value)}`]);
   return Object.freeze({ kind: 'sql', texts, parts: Object.freeze([Object.freeze({ attribute })]) });

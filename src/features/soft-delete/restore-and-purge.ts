@@ -43,7 +43,7 @@ export const checkEndpoints: ResourceCheck = ({ info, endpoints }) =>
     );
 
 /**
- * A row is not soft-deleted, and what was asked for is for rows that are. 409.
+ * A row is not soft-deleted, and the operation is for rows that are. 409.
  *
  * @example
  * ```ts

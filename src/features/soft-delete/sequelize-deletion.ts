@@ -99,7 +99,7 @@ async function setMark(
     if (options.hooks !== false) await runRecordHooks(record, `${when}${kind}`, options);
   };
   await run('before');
-  // No setter of the user's has to know the value.
+  // Set without a setter of the user's.
   record.setDataValue(attribute as never, value as never);
   await record.save({ ...options, validate: false, omitNull: false });
   await run('after');

@@ -29,7 +29,7 @@ export interface SubresourceArguments extends RequestArguments {
 type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
 
 /**
- * The parser of a sub-resource. What stops a read of the parent stops it before anything is asked of the target.
+ * The parser of a sub-resource. A refused read of the parent stops it before rules of the target are evaluated.
  *
  * @param work whose rules of the target hold, beside those of its list
  * @param readers of the inputs. Default: those of the list
@@ -92,7 +92,7 @@ function compileSubresourceAccess(plan: SubresourcePlan): GrantSubresource {
   };
 }
 
-/** The access of one request to the rows of one parent. Its statements lack the parent's key until that is known. */
+/** The access of one request to the rows of one parent. Its statements lack the parent's key until that is read. */
 class SubresourceAccess implements Access {
   readonly allowed = null;
   readonly given = NONE_GIVEN;

@@ -111,7 +111,7 @@ export function compileRecordParser(plan: ResourcePlan) {
     if (missing.length > 0) throw new InvalidBodyError(missing.map(missingPart));
     const written = { ...access.given.update, ...whole };
     const granted = await accessToWrite(request, plan.model, access, written);
-    // A class of the user's may give a record more than the body has.
+    // A class of the user's may add values that the body does not have.
     const sent = Object.keys(schema.isExplicit ? values : (body as object));
     return {
       query: Object.freeze({ ...query, sent: new Set(sent) }),

@@ -40,7 +40,7 @@ import { upsertKeys } from './upsert-options.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Attributes that only a new row is given: a row that is there has to have the same values already. */
+/** Attributes that only a new row gets. An existing row has to have the same values already. */
 function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): ReadonlySet<string> {
   const names = [...info.attributes.values()].flatMap((attribute) => {
     const { name } = attribute;
@@ -67,7 +67,7 @@ export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
       if (fixed.has(name)) stays.push(name);
       else if (!isKept) changes[name] = value;
     }
-    // A comparison would tell a value that no answer shows.
+    // A comparison would reveal a value that no answer shows.
     const unseen = stays.length > 0 ? unseenOf(info.model, form.unreadable) : undefined;
     const same = stays.map((name) =>
       unseen?.has(name)
@@ -142,7 +142,7 @@ export function compileUpsertMethod(resource: Resource, shaper: ResultShaper): U
   const [create, read, update] = [methodOf('create'), methodOf('read'), methodOf('update')];
   const split = compileSplit(plan);
   const gone = info.softDelete && rowsAsked(info, 'only');
-  /** The id of the row with the key that meets the conditions. @param isGoneToo whether soft-deleted ones do */
+  /** The id of the row with the key that meets the conditions. @param isGoneToo true where soft-deleted ones count */
   const lock = async (
     action: Action,
     { query, id }: RequestArguments,

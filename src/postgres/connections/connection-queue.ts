@@ -188,7 +188,7 @@ export class ConnectionQueue {
     this.#serve(isGone ? undefined : (only ?? this.#next()), client);
   }
 
-  /** There is no connection for somebody. Those who returned are served with those in use, as long as there is one. */
+  /** Refuses an entry that gets no connection. Requeued entries are served with connections in use, as long as there is one. */
   #refuse(error: unknown, only: QueueEntry | undefined): void {
     const isLate = !only && error instanceof ConnectionAcquireTimeoutError;
     const refused = this.#held === 0 ? this.#returned.splice(0) : [];

@@ -127,7 +127,7 @@ export class GroupCommit {
 
   /**
    * Each by itself, with this connection and others: before those who are still in the queue, as if they had not been together.
-   * But not what somebody wanted to end: the code is that of a timeout, too, which cannot be the reason before its time.
+   * But not a write that an administrator cancelled: its code is that of a timeout, too, which cannot be the reason before its time.
    */
   #executeAgain(client: PooledClient, undone: readonly UndoneWrite[], duration: number): void {
     const isCancelled = ({ error }: UndoneWrite) =>

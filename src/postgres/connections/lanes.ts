@@ -41,7 +41,7 @@ export class Lanes {
   readonly #isDealing: boolean;
   #turn = 0;
 
-  /** @param canShare whether there are any */
+  /** @param canShare true where there are any */
   constructor(source: ConnectionSource, executor: StatementExecutor, canShare: boolean) {
     const { maxReads, readServers } = source;
     // One connection at least is left to those who need it alone.

@@ -159,7 +159,7 @@ export class SessionTransaction extends Transaction {
     return this;
   }
 
-  /** Sequelize's name for the connection. Whoever takes it may send anything, so the BEGIN is sent now. */
+  /** Sequelize's name for the connection. Code that takes it may send any query, so the BEGIN is sent now. */
   get connection(): PooledClient | undefined {
     if (this.#first) this.#isTaken = true;
     else if (!this.#hasBegun && !this.finished) this.#beginAlone();
@@ -231,7 +231,7 @@ export class SessionTransaction extends Transaction {
     return soundClient({ finished, connection: this.#client }, text);
   }
 
-  /** Runs a statement with the BEGIN. When it fails, it is uncertain whether it has begun; the next one begins alone, then. */
+  /** Runs a statement with the BEGIN. When it fails, the transaction may not have begun; then the next BEGIN is sent alone. */
   #runFirst(client: PooledClient, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     this.#hasSent = true;
     const result = this.#runWithBegin(client, text, values, isKept);
@@ -272,7 +272,7 @@ export class SessionTransaction extends Transaction {
     this.#hasSent = true;
     this.#hasBegun = true;
     this.#sendBegin((error) => this.#closeUnlessFailed(error)).catch(() => {
-      // It was not sent, as a query was given up that may still run.
+      // It was not sent, because an abandoned query may still run.
       if (this.#client?._invalid) this.#client.connection?.stream.destroy();
     });
   }
@@ -324,9 +324,9 @@ function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
 }
 
 /**
- * Runs each statement in one way: all see what those before them have written.
+ * Runs each statement in one way: all see the writes of earlier ones.
  *
- * @param run takes whether a connection may keep the statement
+ * @param run gets true where a connection may keep the statement
  */
 function singleTarget(
   run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,

@@ -42,7 +42,7 @@ export class SharedConnections {
     }
   }
 
-  /** Leaves a connection; whether others still use it. */
+  /** Leaves a connection. @returns true where others still use it */
   leave(client: PooledClient): boolean {
     const use = this.#uses.get(client);
     if (!use) return false;

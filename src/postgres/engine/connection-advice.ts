@@ -15,7 +15,7 @@ interface Failure {
 /**
  * The rest of a sentence that begins with "PostgreSQL at", without anything secret.
  *
- * @param hasTls whether connections are to have TLS
+ * @param hasTls true where connections are to have TLS
  */
 export function connectionAdvice(error: unknown, shown: PostgresAddress['shown'], hasTls: boolean): string {
   const { hosts, database, user } = shown;

@@ -16,7 +16,7 @@ const ENCODED =
  * Problem of a URL, as the end of a sentence; null where there is none, and then its host, user and path may be shown.
  *
  * @param example what the user could write, behind "use"
- * @param isCertain whether there is one way to read it. Default: as a URL of one plain host
+ * @param isCertain true where there is one way to read it. Default: as a URL of one plain host
  */
 export function urlProblem(
   text: string,

@@ -60,7 +60,7 @@ export function configureEngine(parts: EngineParts): Engine {
  */
 export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {
   const { sequelize, clickhouse, cache, preparedStatements = true, groupCommit = false } = parts;
-  // First of all: a client that is made connects, and would have nobody to close it.
+  // First of all: a new client connects, and would have no owner to close it.
   checkParts(parts);
   throwProblems(ownerProblems(sequelize, modelsOf(sequelize)));
   if (!preparedStatements) keepNoStatements(sequelize);
@@ -145,7 +145,7 @@ export function closeBusyConnections({ sequelize }: Engine): void {
   if (!manager) return;
   const { read, write } = poolsOf(manager);
   for (const { resource } of new Set([...read._inUseObjects, ...write._inUseObjects])) {
-    // Somebody else may have closed it.
+    // Other code may have closed it.
     new Promise((resolve) => resolve(manager.pool.destroy(resource))).catch(() => {});
   }
 }

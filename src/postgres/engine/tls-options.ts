@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../util/config-error.js';
 
-/** For `tls.connect`, as pg takes it; false for none. Undefined leaves it to nobody, which is none. */
+/** For `tls.connect`, as pg takes it; false for none. Undefined is none, too. */
 type TlsOptions = Readonly<Record<string, unknown>> | boolean | undefined;
 
 /** Where a mode comes from, and its name there. */

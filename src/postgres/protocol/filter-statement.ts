@@ -54,7 +54,7 @@ export class FilterStatement extends PreparedStatement {
   readonly #mayKeep: boolean;
   #kept: KeptFilter | null = null;
 
-  /** @param mayKeep whether connections keep any statements */
+  /** @param mayKeep true where connections keep statements */
   constructor(text: string, mayKeep: boolean) {
     super(text, '');
     this.#mayKeep = mayKeep;

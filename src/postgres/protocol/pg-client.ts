@@ -32,7 +32,7 @@ export class QueryTurns {
   readonly #limit: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param limit milliseconds after which a query is given up; 0 for never. Default: pg ends it by itself */
+  /** @param limit milliseconds after which a query is abandoned; 0 for never. Default: pg ends it by itself */
   constructor(client: TurnsClient, limit = 0) {
     this.#client = client;
     this.#limit = limit;
@@ -170,7 +170,7 @@ export function takeTurns(client: object): void {
 
 /** A connection of an engine. */
 class WatchedClient extends Client {
-  /** Milliseconds after which a query is given up; 0 for never. */
+  /** Milliseconds after which a query is abandoned; 0 for never. */
   readonly queryTimeout: number;
   readonly values = new CountedValues(this);
   /** Null in a copy that sends nothing. */

@@ -68,7 +68,7 @@ export interface DriverClient {
 }
 
 /**
- * Marks a connection whose query was given up, because it is still under way there; Sequelize does the same. And one that the server
+ * Marks a connection whose query was abandoned, because it is still under way there; Sequelize does the same. And one that the server
  * ends.
  */
 export function markBroken(client: DriverClient, error: Error): void {

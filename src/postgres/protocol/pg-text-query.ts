@@ -47,7 +47,7 @@ export function isInstalledPg(driver: Driver | undefined): boolean {
 }
 
 /**
- * The executor for a driver. Where it is not known, Sequelize sends all but the statements of features. PostgreSQL's errors of
+ * The executor for a driver. Where the driver is unknown, Sequelize sends all but the statements of features. PostgreSQL's errors of
  * outdated preparations are passed to `onStale`.
  */
 export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
@@ -153,7 +153,7 @@ function textQueryClass(
       this.#before = before.map((preceding) => unprepared(preceding.statement));
     }
 
-    /** Has the query given up after so many milliseconds. */
+    /** Abandons the query after so many milliseconds. */
     limit(milliseconds: number): void {
       this.#deadlines = deadlinesOf(this.#client);
       this.#deadlines.begin(this, milliseconds);
@@ -207,7 +207,7 @@ function textQueryClass(
     }
 
     handleDataRow({ fields, length }: { fields: TextRow; length: number }): void {
-      // Rows of a query that was given up still arrive, until its connection is closed.
+      // Rows of an abandoned query still arrive, until its connection is closed.
       if (this.#isOver || !Array.isArray(this.#rows)) return;
       const refusal = this.#isLimited ? this.#count(length) : null;
       if (refusal) this.#rows = refusal;
@@ -267,7 +267,7 @@ function textQueryClass(
       });
     }
 
-    /** The database has said of an error of its own which execution failed: the first that gave nothing, or the commit. */
+    /** Finds the execution that failed by an error of the database: the first without a result, or the commit. */
     #fail(error: Error): void {
       if (!this.#end(error)) return;
       const { executions } = this.#batch;
@@ -308,7 +308,7 @@ function unprepared(statement: PreparedStatement): Preparation {
   return { statement, parsers: null, isLost: false };
 }
 
-/** @param mayBeThere whether the name may be in use although this connection has not prepared it */
+/** @param mayBeThere true where the name may be in use although this connection has not prepared it */
 function prepare(
   connection: DriverConnection,
   kept: Preparations,
@@ -355,7 +355,7 @@ function parseAnswers(connection: DriverConnection, client: DriverClient, Handle
     try {
       reader.read(bytes);
     } catch (error) {
-      // Thrown by somebody's listener of notices, say. What came behind is lost, so nobody may wait for answers here.
+      // Thrown by a listener of notices, say. The rest of the message is lost, so no query may wait for answers here.
       stream.destroy();
       throw error;
     }

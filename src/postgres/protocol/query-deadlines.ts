@@ -3,7 +3,7 @@
  * text of its query.
  */
 
-/** A query that may be given up. */
+/** A query that may be abandoned. */
 export interface TimedQuery {
   giveUp(): void;
 }

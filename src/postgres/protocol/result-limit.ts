@@ -58,7 +58,7 @@ export class ResultBytes {
     return null;
   }
 
-  /** Begins the next result. @param isKept whether those before are kept beside it */
+  /** Begins the next result. @param isKept true where earlier results are kept beside it */
   next(isKept: boolean): void {
     this.#kept = isKept ? this.#taken : 0;
     this.#bytes = 0;

@@ -16,7 +16,7 @@ type Callback = (error: Error | null, result?: object) => void;
 
 /** A query that is sent. */
 export interface SentQuery {
-  /** Has it given up after so many milliseconds. */
+  /** Abandons it after so many milliseconds. */
   limit(milliseconds: number): void;
   handleError(error: Error): void;
 }

@@ -139,7 +139,7 @@ export class BackendMessageParser {
       }
       at = end;
     }
-    // A message that has not arrived whole is the driver's to put together, once its length is known.
+    // A message that has not arrived whole is the driver's to put together, once its length was read.
     const until = Math.min(at, bytes.length);
     this.#missing = at - until;
     this.#held = until < bytes.length ? bytes.subarray(until) : NOTHING;

@@ -70,7 +70,7 @@ export function chooseHosts(sequelize: Sequelize): void {
       await expectSession(client, server, wanted);
       return client;
     } catch (error) {
-      // It is in no pool yet, so nobody else would close it.
+      // It is in no pool yet, so no other code would close it.
       client.end?.().catch(() => {});
       throw error;
     }

@@ -96,7 +96,7 @@ const POOL_FIELDS =
 
 /** A connection, as Sequelize marks it. */
 export interface MarkedClient {
-  /** True where the connection was lost, or has a query that was given up. Pools do not use it again. */
+  /** True where the connection was lost, or has an abandoned query. Pools do not use it again. */
   _invalid?: boolean;
   uuid?: string | undefined;
 }

@@ -189,7 +189,7 @@ function refuseLate({ transaction, ...options }: QueryOptions, sql: SqlText): vo
   throw lateQuery(finished, typeof sql === 'string' ? sql : sql.query);
 }
 
-/** Refuses a query behind one that was given up: it would wait as long again for the same reason. */
+/** Refuses a query behind an abandoned one: it would wait as long again for the same reason. */
 function refuseDoubtful(transaction: Transaction | null | undefined): void {
   if (!transaction || !connectionOf<MarkedClient>(transaction)._invalid) return;
   throw new ConnectionError(new Error('Connection terminated before the query'));

@@ -85,7 +85,7 @@ export function prepareConnections(sequelize: Sequelize): void {
     try {
       await client.query(SET_PINNED);
     } catch (error) {
-      // The connection is in no pool yet, so nobody else would close it.
+      // The connection is in no pool yet, so no other code would close it.
       void client.end?.();
       throw error;
     }
@@ -104,7 +104,7 @@ export function prepareConnections(sequelize: Sequelize): void {
 /**
  * Does the same for the instance of an engine, and keeps its pools right when a connection fails while it is being prepared: after
  * the log-in, Sequelize still sends settings. A failure there leaves the socket open, is an error of the driver that
- * nobody can tell from one of the user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in
+ * cannot be separated from one of the user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in
  * an event, which ends the process.
  */
 export function guardConnections(sequelize: Sequelize): void {

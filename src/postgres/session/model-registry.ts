@@ -74,7 +74,7 @@ export function checkOwner(model: ModelClass, sequelize: Sequelize | undefined):
   throw new ConfigError([lostProblem(model, 'was served from one Sequelize instance')]);
 }
 
-/** The models that an instance has; none for a stand-in that is no Sequelize. */
+/** The models that an instance has; none for a substitute that is no Sequelize. */
 export function modelsOf({ models }: Sequelize): ModelClass[] {
   return Object.values(models ?? {}) as ModelClass[];
 }

@@ -53,7 +53,7 @@ export class TableShare {
     return this.#isLocked && this.#patient >= this.#size;
   }
 
-  /** Begins a read; whether it has to be limited. */
+  /** Begins a read. @returns true where it has to be limited */
   begin(): boolean {
     // Lanes in use count as waiting until the table is found locked: then `hold` counts those that wait.
     const others = this.#isLocked ? 0 : this.#readers.lanesInUse();
@@ -63,7 +63,7 @@ export class TableShare {
     return isLimited;
   }
 
-  /** Ends a read; whether it is to begin again, because it has waited for a lock beyond the share. */
+  /** Ends a read. @returns true where it is to begin again, because it has waited for a lock beyond the share */
   end(isLimited: boolean, error: Error | null): boolean {
     const { isHeldBack } = this;
     if (!isLimited) this.#patient -= 1;

@@ -92,7 +92,7 @@ export function withoutSettings<T>(work: () => T): T {
 
 const OUTSIDE = new AsyncResource('crud-controllers:outside');
 
-/** Runs work of the process itself, which is part of no request, whoever has begun it. */
+/** Runs work of the process itself. It is part of no request, also where a request began it. */
 export function runOutside<T>(work: () => T): T {
   return OUTSIDE.runInAsyncScope(work);
 }

@@ -34,7 +34,7 @@ export interface TableTriggers {
   readonly changeInserts: boolean;
   /** True where a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;
-  /** The sequences that give new rows their keys, as their identifiers, by column. One that may not be drawn from is left out. */
+  /** The sequences of the keys of new rows, as their identifiers, by column. One that may not be drawn from is left out. */
   readonly sequences: Readonly<Record<string, string>>;
 }
 

@@ -55,7 +55,7 @@ const TAG_LENGTH = 24;
 export interface CursorScope {
   readonly plan: ResourcePlan;
   readonly sort: readonly SortTerm[];
-  /** Values that tell its rows from others; all null for every row. */
+  /** Values that separate its rows from others; all null for every row. */
   readonly digest: readonly unknown[];
 }
 
@@ -129,7 +129,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
   });
 }
 
-/** In a time that does not tell how much of the tag is right. */
+/** Compares in a time that does not depend on the letters that are right. */
 function isSame(tag: string, expected: string): boolean {
   const bytes = Buffer.from(tag);
   return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));

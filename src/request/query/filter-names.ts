@@ -114,7 +114,7 @@ export class FilterNames {
   }
 }
 
-/** A plan without what a request may not read. What a relation leads to would tell the value of its key. */
+/** A plan without the attributes that a request may not read, and without their relations, whose rows would reveal the value of a key. */
 export function readablePlan<P extends FilterablePlan>(plan: P, unreadable: ReadonlySet<string>): P {
   if (unreadable.size === 0) return plan;
   const filters = [...plan.filters].filter(([, { attribute }]) => !unreadable.has(attribute));
@@ -130,7 +130,7 @@ export function readableRelations(
   return new Map([...relations].filter(([, { related }]) => !unreadable.has(related.relation.parentKey)));
 }
 
-/** All names that a filter may have. What is not known to be readable by each request is left out behind relations. */
+/** All names that a filter may have. Behind relations, attributes that some requests may not read are left out. */
 function fieldNames({ filters, related }: FilterablePlan): readonly string[] {
   const behind = [...(related ?? [])].flatMap(([name, { related: plan, filters: others, relations }]) => {
     const restricted = restrictedNames(plan.target.access);
@@ -164,7 +164,7 @@ export interface RelatedRows {
   any(plan: RelatedPlan, condition: Filter | null): RelatedFilter;
 }
 
-/** A filter whose relations are still names: conditions on the same one can be told. */
+/** A filter whose relations are still names, so that conditions on the same relation are found. */
 export type NamedFilter =
   | Comparison
   | { readonly kind: 'and' | 'or'; readonly operands: readonly NamedFilter[] }
@@ -210,7 +210,7 @@ function isSingle({ relation, target: { info } }: RelatedPlan): boolean {
 function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation): NamedRelation {
   const within = kind === 'and' && !first.isNegated ? 'and' : 'or';
   const both = [first.condition, second.condition].filter((each) => each !== null);
-  // Null is any row: what is asked beside it narrows it, or is part of it.
+  // Null is any row: a condition beside it narrows it, or is part of it.
   if (both.length < 2 && within === 'or') return { ...first, condition: null };
   const operands = both.flatMap((each) =>
     'operands' in each && each.kind === within ? each.operands : [each],
@@ -235,7 +235,7 @@ export function toFilter(named: NamedFilter, rows: RelatedRows): Filter {
   }
 }
 
-/** The relations that a text names, as far as it can be understood: what it may see of them is asked before it is read. */
+/** The relations that a text names, as far as it can be parsed: their rules are evaluated before the whole text is. */
 export function namedRelations(
   relations: ReadonlyMap<string, RelationFilter>,
   text: string | undefined,

@@ -39,7 +39,7 @@ export interface OffsetListQuery extends ListCriteria {
   readonly page: number;
 }
 
-/** A list request that is paged by cursor. At most one of `after` and `before` is given. */
+/** A list request that is paged by cursor. At most one of `after` and `before` is set. */
 export interface CursorListQuery extends ListCriteria {
   readonly kind: 'cursor';
   /** The page follows this place. */
@@ -48,7 +48,7 @@ export interface CursorListQuery extends ListCriteria {
   readonly before: Keyset | null;
 }
 
-/** A list request. Whether it is paged by number or by cursor is the resource's `pagination`. */
+/** A list request, paged by number or by cursor as the resource's `pagination` says. */
 export type ListQuery = OffsetListQuery | CursorListQuery;
 
 /** The query of `GET /{id}`. */

@@ -116,7 +116,7 @@ class FilterTyping {
     return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, ...inside, operator, values }));
   }
 
-  /** `country=isnull=true`, `reviews=isempty=true`: whether there is a related row. */
+  /** `country=isnull=true`, `reviews=isempty=true`: tests of the existence of a related row. */
   #presence({ hops, last }: NamedRelations, syntax: ComparisonNode): NamedFilter {
     checkRelationOperator(last, syntax);
     checkArity(operatorRow('=isnull='), syntax);

@@ -1,6 +1,6 @@
 /**
  * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
- * into objects and broken UTF-8 into U+FFFD, each of which changes what the client asked for.
+ * into objects and broken UTF-8 into U+FFFD, each of which changes the request of the client.
  */
 import { type ResourcePlan, restrictedNames } from '../../compile/resource-plan.js';
 import { MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
@@ -11,9 +11,9 @@ const QUOTED_LENGTH = 40;
 
 /** A query string, decoded. */
 export interface QueryString {
-  /** Values by name, in the order they were given. Those of a list of names are joined by commas. */
+  /** Values by name, in the order of the text. Those of a list of names are joined by commas. */
   readonly parameters: ReadonlyMap<string, string>;
-  /** Parameters that may be given once and were given twice, or are not percent-encoded UTF-8. */
+  /** Parameters that may occur once and occur twice, or are not percent-encoded UTF-8. */
   readonly issues: readonly RequestIssue[];
 }
 
@@ -91,13 +91,13 @@ function encodingIssue(name: string): RequestIssue {
   };
 }
 
-/** Issue of a parameter that is given twice. */
+/** Issue of a repeated parameter. */
 export function repeatedIssue(parameter: string): RequestIssue {
   return { parameter, code: 'repeated', detail: `Parameter ${quote(parameter)} may be given once.` };
 }
 
 /**
- * Problems of a query string before its values are read: parameters given twice or not decodable, and parameters that
+ * Problems of a query string before its values are parsed: repeated or not decodable parameters, and parameters that
  * the route does not read. Where the resource ignores the latter, their problems are left out.
  *
  * @param hints sentences for some of those, by name
@@ -114,7 +114,7 @@ export function parameterIssues(
   }
   const unknown = [...parameters.keys()].filter((name) => !accepted.includes(name));
   if (unknown.length === 0) return [...issues];
-  // More are not told.
+  // Others are left out.
   const told = unknown.slice(0, MAX_ISSUES + 1).map((name) => {
     const hint = Object.hasOwn(hints, name) ? ` ${hints[name]}` : filterHint(plan, name, accepted);
     return unknownParameter(name, accepted, hint);
@@ -129,7 +129,7 @@ export function unknownParameter(name: string, accepted: readonly string[], hint
   return { parameter: name, code: 'unknown', detail };
 }
 
-/** For `?title=Hello`. Nothing is told of attributes that only some requests may read. */
+/** For `?title=Hello`. Attributes that only some requests may read are not named. */
 function filterHint({ filters, access }: ResourcePlan, name: string, accepted: readonly string[]): string {
   const filter = filters.get(name);
   if (!filter || !accepted.includes('q') || restrictedNames(access).has(filter.attribute)) return '';

@@ -21,7 +21,7 @@ const parsed = new WeakMap<TemplateStringsArray, SyntaxNode | null>();
 /**
  * The filter that a template means; null where one of its values is missing.
  *
- * @param source what gave it, as the beginning of a sentence
+ * @param source the rule that returned it, as the beginning of a sentence
  * @throws TypeError for a mistake in the template, without its values
  */
 export function typeTemplate(
@@ -89,7 +89,7 @@ export function exactText(type: ColumnType | undefined, value: unknown): string 
   return isRounded ? undefined : valueText(value);
 }
 
-/** The value that a record has of a text, whatever form the application gave it in. */
+/** The value of a text, in the form that records have. */
 export function recordValue(type: ColumnType | undefined, text: string): unknown {
   switch (type?.kind) {
     case 'integer':
