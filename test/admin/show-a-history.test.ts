@@ -111,7 +111,7 @@ describe('the history of the back office', function () {
     await field('Author').fill('Zoe');
     await message('Save what you have typed before you revert.');
     expect(await button('Revert to this').first().isDisabled()).to.equal(true);
-    // The entry of somebody else comes, and the form stays.
+    // The entry of another writer comes, and the form stays.
     await app.engine.sequelize.query(`UPDATE reviews SET rating = 1 WHERE id = ${id}`);
     await history(4);
     expect(await field('Author').inputValue()).to.equal('Zoe');

@@ -19,7 +19,7 @@ const WORDS: readonly RegExp[] = [
   /\?\? '(refused)'/g,
 ];
 
-/** Where more words are, because the code is a value there. Each of these files has to have some. */
+/** More places, where the code is a value. Each of these files has to have some. */
 const ELSEWHERE: Readonly<Record<string, RegExp>> = {
   'respond/item-problem.ts': /^ {2}\d{3}: '(\w+)',/gm,
   'respond/problem.ts': /^ {2}(?:(\w+): \{ status: 4\d\d)|^ {2}(\w+): \{\n {4}status: 4/gm,

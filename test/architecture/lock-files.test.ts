@@ -76,7 +76,7 @@ function neededNames(entry: Manifest): string[] {
   ];
 }
 
-/** Where a package can be that something in the folder imports. */
+/** Places of a package that a file in the folder can import. */
 function places(folder: string, name: string): string[] {
   const names = folder.split('/');
   const outer = names.map((_, index) => `${names.slice(0, index + 1).join('/')}/node_modules/${name}`);

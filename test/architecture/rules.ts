@@ -263,7 +263,7 @@ export function findInputAndOutput(modules: ModuleTree): string[] {
   });
 }
 
-/** `export *`, and imports whose target cannot be told. Biome finds default exports. */
+/** `export *`, and imports whose target is not in the text. Biome finds default exports. */
 export function findUnnamedExports(modules: ModuleTree): string[] {
   return [...modules].flatMap(([file, references]) => [
     ...references

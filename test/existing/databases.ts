@@ -18,7 +18,7 @@ export async function withSchema(name: (typeof SCHEMAS)[number]): Promise<Driven
   return database;
 }
 
-/** A copy beside the database, made by its server, which lets nobody be connected to it meanwhile. */
+/** A copy beside the database, made by its server, which refuses connections to the original meanwhile. */
 export async function copyOf(original: string): Promise<DrivenDatabase> {
   const [from, admin] = [new URL(original), new URL(original)];
   const name = `driven_${randomBytes(6).toString('hex')}`;

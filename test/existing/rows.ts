@@ -29,7 +29,7 @@ const WORDS = [
   '..',
 ];
 
-/** Of types whose values need no more than a number, and the place of their column. */
+/** Values of types for which a number and the place of the column are enough. */
 const FORMS: Readonly<Record<string, (spread: number, place: number, row: number) => string>> = {
   money: (spread) => `${spread}.25`,
   boolean: (_, place, row) => `${(row + place) % 2 === 0}`,

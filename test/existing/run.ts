@@ -43,7 +43,7 @@ export interface Report {
   readonly leftOut: readonly string[];
   /** Warnings of the start, each once. */
   readonly warnings: readonly string[];
-  /** Tables and views without rows, about which little was asked. */
+  /** Tables and views without rows, which few requests can check. */
   readonly empty: readonly string[];
 }
 
@@ -217,7 +217,7 @@ async function start(served: readonly Specimen[], options: BootstrapOptions): Pr
   return listen(app);
 }
 
-/** All that a model can be asked, beside what was generated. */
+/** Options that allow all requests of a model, beside the generated ones. */
 function widened(specimen: Specimen, links: readonly Link[], generated: CrudOptions): CrudOptions {
   return {
     ...generated,
@@ -240,7 +240,7 @@ function canReplace({ table, id }: Specimen): boolean {
   );
 }
 
-/** Of a view, the fewest columns that tell its rows apart: at most three that a path can have, where an empty text alone is none. */
+/** The fewest columns of a view that identify its rows: at most three that a path can have, where an empty text alone is none. */
 async function guessKey(client: Client, table: Relation): Promise<readonly string[]> {
   const fit = table.columns
     .filter((column) => ruleOf(column).isId && !/^(numeric|boolean)/.test(column.base))

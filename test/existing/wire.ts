@@ -121,7 +121,7 @@ export function jsonOf(column: Column, value: string | null): unknown {
 export function queryText(column: Column, value: string): string {
   if (column.base === 'timestamp with time zone') return `${clock(value.replace(/\+00$/, ''))}Z`;
   if (!/range$/.test(column.base)) return String(jsonOf(column, value));
-  // Of bounds only moments have quotes.
+  // Quotes are around moments only, and not around other bounds.
   const bound = RULES[column.base.startsWith('tstz') ? 'precise' : 'timestamp without time zone'] ?? OTHER;
   return value.replace(/"([^"]+)"/g, (_, text: string) => `"${bound.json(text)}"`);
 }

@@ -22,7 +22,7 @@ async function createAndDelete(
 ): Promise<void> {
   const { specimen } = judge;
   const { attributes, id, prefix, table } = specimen;
-  // No client can give what no client sees.
+  // A client cannot send a value that it cannot see.
   if (
     table.columns.some(({ name, notNull, hasDefault }) => specimen.hidden.has(name) && notNull && !hasDefault)
   )

@@ -25,9 +25,9 @@ const RUN_TO_END = 'compiled and run to its end by test/feature/readme.test.ts';
 const AGAINST = 'run against the application above';
 /** Its second part is code that the page shows above, and that the compiler needs, too. */
 const COMPILED = /^compiled by test\/feature\/readme\.test\.ts(?:, behind:\n([\s\S]*))?$/;
-/** Of a file that has tests of its own. */
+/** The sign of a part of a file that has tests of its own. */
 const PART = /^part of (sample\/\S+)$/;
-/** Of code that is tested, here or elsewhere. */
+/** Signs of code that is tested, here or elsewhere. */
 const TESTED: Readonly<Record<string, RegExp>> = {
   ts: new RegExp(`^${RUN}$|^${RUN_TO_END}$|^run by npm run setups: |${COMPILED.source}|${PART.source}`),
   tsx: PART,
@@ -37,7 +37,7 @@ const TESTED: Readonly<Record<string, RegExp>> = {
 /** A whole application of a page, and the commands that follow it. */
 interface Application {
   readonly page: string;
-  /** Of its file, without the ending. */
+  /** The name of its file, without the ending. */
   readonly name: string;
   readonly program: string;
   /** True where the program ends by itself, instead of listening. */

@@ -1,8 +1,8 @@
 /** All that a resource may have without an option of its own. */
 import { BULK_ENDPOINTS, ENDPOINTS } from '../../src/declare/endpoint.js';
 
-/** Of a model that marks deleted rows. */
+/** Endpoints of a model that marks deleted rows. */
 export const EVERY_ENDPOINT = [...ENDPOINTS, ...BULK_ENDPOINTS].filter((each) => each !== 'upsert');
 
-/** Of a model that removes them. */
+/** Endpoints of a model that removes them. */
 export const ENDPOINTS_FOR_GOOD = EVERY_ENDPOINT.filter((each) => each !== 'restore' && each !== 'purge');

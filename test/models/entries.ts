@@ -35,7 +35,7 @@ export const quiet = { logger: new CapturedLog() };
 
 export type Query = Record<string, string | number>;
 
-/** Of items `a` to `e`, anew for each test. */
+/** A site of items `a` to `e`, anew for each test. */
 export class EntrySite {
   readonly sql = new SqlLog();
   readonly app = serveTestApp(() => ({

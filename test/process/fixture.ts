@@ -148,7 +148,7 @@ function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-// Not emitted when the process is ended by force: nothing that it had open was left.
+// Node does not emit it when the process is ended by force. So the line means that nothing was open.
 process.once('beforeExit', () => say('nothing is left'));
 
 main().catch((error: unknown) => {

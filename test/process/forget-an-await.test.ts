@@ -1,4 +1,4 @@
-/** Overrides that await nothing: their requests end as if they had, or are told of, and no promise ends the process. */
+/** Overrides that await nothing: their requests end as if they had, or with an error, and no rejection ends the process. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { run } from '../package/run.js';

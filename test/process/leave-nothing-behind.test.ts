@@ -19,7 +19,7 @@ const ARGUMENTS = [
 const LEAK = 'GET / was answered with 409, which shows a message of PostgreSQL: violates';
 const AFTER = '"after all" hook: leaves nothing behind for';
 
-/** The beginning of what each is told. */
+/** The beginning of each error. */
 const FAILURES: Readonly<Record<string, string>> = {
   'answers leak to fetch': LEAK,
   'answers leak to http.get': LEAK,

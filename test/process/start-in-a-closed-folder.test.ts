@@ -18,7 +18,7 @@ const TOLD = /^PostgreSQL runs as user \d+, who cannot use (.+): its programs an
 const suite = process.getuid?.() === 0 ? describe : describe.skip;
 
 suite('a checkout that is closed to other accounts', function () {
-  // It makes two clusters on the disk.
+  // The tests make two clusters on the disk.
   this.timeout(180_000);
   const parents: string[] = [];
   let home = '';
@@ -76,13 +76,13 @@ async function checkOut(folder: string): Promise<string> {
   return folder;
 }
 
-/** As links of the same files, where they are on one disk: their folders are closed all the same. */
+/** Copies by links of the same files, where they are on one disk: their folders are closed all the same. */
 async function copy(from: string, to: string): Promise<void> {
   await run('cp', ['-Rl', from, to]).catch(() => cp(from, to, { recursive: true }));
 }
 
 async function start(folder: string, ...servers: string[]): Promise<{ stdout: string; stderr: string }> {
-  // They are to start a PostgreSQL of their own.
+  // Without it each starts a PostgreSQL of its own.
   const { DATABASE_URL: _, ...env } = process.env;
   return run(process.execPath, ['dist/test/process/closed-folder-fixture.js', ...servers], {
     cwd: folder,

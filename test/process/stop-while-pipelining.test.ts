@@ -1,4 +1,4 @@
-/** Clients that pipeline reads and writes without a pause while their process is told to stop. */
+/** Clients that pipeline reads and writes without a pause, while a signal stops their process. */
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** A process that is told to stop: what becomes of its requests, its connections and its engine. */
+/** A process that a signal stops: the end of its requests, its connections and its engine. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { caughtError } from '../support/caught-error.js';
@@ -199,7 +199,7 @@ describe('a process that is told to stop', () => {
     const response = await fixture.open(`/large/${bytes}`);
     await fixture.untilPrinted('working');
     fixture.signal();
-    // Nothing was read so far, and the process is to have gone as far as it can.
+    // The client has read nothing so far, and the process gets time to send as much as it can.
     await sleep(300);
     let received = 0;
     for await (const chunk of response) received += chunk.length;

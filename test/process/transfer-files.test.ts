@@ -138,7 +138,7 @@ describe('exporting and importing by commands', () => {
   });
 
   it('refuses a wrong command with one line, and its own usage', async () => {
-    // Its reason comes while the file is on its way.
+    // The refusal comes while the file is on its way.
     write('large.csv', `code,nope\n${'x\n'.repeat(4_000_000)}`);
     const cases = [
       [

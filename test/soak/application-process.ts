@@ -66,7 +66,7 @@ export class ApplicationProcess implements AsyncDisposable {
     const ended = this.#closed.then(() => {
       throw new Error(`The application has ended: ${this.log.map(({ text }) => text).join('\n')}`);
     });
-    // It may end much later, when nothing waits any more.
+    // The process may end much later, when nothing waits for it any more.
     ended.catch(() => {});
     const [message] = await Promise.race([once(this.#child, 'message'), ended]);
     return message;

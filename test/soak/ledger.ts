@@ -20,7 +20,7 @@ interface Row {
   readonly version: number;
 }
 
-/** Is told before and after each write. */
+/** Has the expected rows; a client reports to it before and after each write. */
 export class Ledger {
   /** Broken promises that were found. */
   readonly problems: string[] = [];
@@ -28,7 +28,7 @@ export class Ledger {
   readonly #counts = new Map<string, readonly number[]>();
   readonly #accounts = new Map<string, Account>();
 
-  /** There may be so many rows of a text: several numbers where the outcome of a write is not known. */
+  /** Sets how many rows of a text there may be: several numbers where the outcome of a write is not known. */
   expect(table: TableName, text: string, ...counts: readonly number[]): void {
     this.#counts.set(`${table} ${text}`, counts);
   }
@@ -38,7 +38,7 @@ export class Ledger {
     this.#account(table, id).unknown += 1;
   }
 
-  /** It has led to a version. */
+  /** Records that a change has led to a version. */
   acknowledgeChange(table: TableName, id: number, version: number, text: string): void {
     const account = this.#account(table, id);
     const other = account.changes.get(version);
@@ -48,7 +48,7 @@ export class Ledger {
     this.acknowledged += 1;
   }
 
-  /** It was refused. */
+  /** Records that a change was refused. */
   refuseChange(table: TableName, id: number): void {
     this.#account(table, id).unknown -= 1;
   }

@@ -52,7 +52,7 @@ export function soakReport(result: SoakResult, { seed }: Options, revision: stri
   ].join('\n\n');
 }
 
-/** Problems that differ in numbers only are told once, with their count. */
+/** Problems that differ in numbers only, as one line with their count. */
 export function list(problems: readonly string[]): string {
   const kinds = new Map<string, { readonly first: string; count: number }>();
   for (const problem of problems) {

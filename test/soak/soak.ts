@@ -23,7 +23,7 @@ export interface SoakOptions {
   readonly pace: number;
   /** The most milliseconds that a fault lasts, beside what it lasts at least. */
   readonly longest: number;
-  /** Is told of each fault. */
+  /** Prints a line for each fault. */
   readonly say: (line: string) => void;
 }
 
@@ -182,7 +182,7 @@ class Soak {
     ];
   }
 
-  /** No connection is in use, waited for, or in a transaction. */
+  /** Problems of the pools at rest: no connection is in use, waited for, or in a transaction. */
   async #restProblems(): Promise<string[]> {
     const deadline = performance.now() + REST;
     for (;;) {

@@ -57,7 +57,7 @@ export class Witness {
     return span;
   }
 
-  /** It is over: what fails later than two seconds from now is a problem. */
+  /** Ends a fault: a failure later than two seconds from now is a problem. */
   endFault(span: FaultSpan): void {
     span.ended = performance.now();
     this.#streak = 0;

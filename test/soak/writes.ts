@@ -1,4 +1,4 @@
-/** Writes. The ledger is told before each, and again when it was acknowledged or refused. */
+/** Writes. Each is recorded in the ledger before it is sent, and again when it was acknowledged or refused. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Created, SoakClient, Wanted } from './client.js';
 import { ACCOUNTS } from './ledger.js';
@@ -16,7 +16,7 @@ const PATIENCE = 30_000;
 /** Created texts that a client remembers. */
 const MEMORY = 50;
 
-/** As often as they stand here. */
+/** Kinds of writes, as often as they are to be chosen. */
 const WRITES: readonly Write[] = [create, create, createWithKey, change, change, createMany, remove, remove];
 
 /** Sends a write. */
@@ -91,7 +91,7 @@ async function change(client: SoakClient, table: TableName): Promise<void> {
   if (!isNext) witness.problems.push(`PATCH ${path} under ${tag} has led to ${current}`);
 }
 
-/** Of one record by its id, of several by their text. */
+/** Deletes one record by its id, or several by their text. */
 async function remove(client: SoakClient, table: TableName): Promise<void> {
   const known = client.created.shift();
   if (!known) return create(client, table);

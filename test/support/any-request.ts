@@ -5,7 +5,7 @@ import fc from 'fast-check';
 /** A request as bytes. */
 export interface AnyRequest {
   readonly method: string;
-  /** Of ASCII, without white space. */
+  /** In ASCII, without white space. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Null where there is none. */
@@ -67,7 +67,7 @@ const TEXTS = [
   ).split(' '),
 ];
 
-/** As a body writes them; those beyond a double have no other form. */
+/** Numbers as a body writes them; those beyond a double have no other form. */
 const NUMBERS = [
   `0.${'1'.repeat(400)}`,
   ...(

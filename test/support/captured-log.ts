@@ -25,7 +25,7 @@ export class CapturedLog implements Logger {
     return JSON.stringify(this.lines);
   }
 
-  /** With which codes requests have failed, each once: what fails again for want of a back end is only counted. */
+  /** Codes of failed requests, each once: repeated failures for want of a back end are only counted. */
   get codes(): readonly unknown[] {
     const failures = this.lines.filter(({ details }) => 'requestId' in details);
     return [...new Set(failures.map(({ details }) => details['code']))];

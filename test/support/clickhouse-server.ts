@@ -77,7 +77,7 @@ async function answer(
   }
 }
 
-/** As its client sends them: https://clickhouse.com/docs/interfaces/http */
+/** Credentials as the client sends them: https://clickhouse.com/docs/interfaces/http */
 function credentialsOf({ headers: { authorization = '' } }: IncomingMessage): Credentials {
   const [user = '', ...password] = Buffer.from(authorization.slice(6), 'base64').toString().split(':');
   return { user, password: password.join(':') };

@@ -74,7 +74,7 @@ function busyManagers(): readonly WeakRef<ConnectionManager>[] {
   );
 }
 
-/** None where only this file has a reference to the instance. */
+/** The pools of an instance; none where only this file has a reference to it. */
 function poolsOf(reference: WeakRef<ConnectionManager>): readonly Pool[] {
   const pool = reference.deref()?.pool;
   if (pool) return 'read' in pool ? [pool.read, pool.write] : [pool];
@@ -82,7 +82,7 @@ function poolsOf(reference: WeakRef<ConnectionManager>): readonly Pool[] {
   return [];
 }
 
-/** Its own members are many, and secret. */
+/** A pool for an error message: its other members are many, and secret. */
 function shown({ size, using, waiting }: Pool): Pool {
   return { size, using, waiting };
 }

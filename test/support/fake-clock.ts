@@ -6,7 +6,7 @@ interface Alarm {
   at: number;
   readonly interval: number | null;
   readonly ring: () => void;
-  /** Where it was set. */
+  /** The stack at the place that set it. */
   readonly origin: string;
 }
 
@@ -75,7 +75,7 @@ export class FakeClock implements Disposable {
     return Object.assign(alarm, { ref: () => alarm, unref: () => alarm });
   }
 
-  /** Of those of one moment the one that was set first. */
+  /** The next alarm; of several at one moment the one that was set first. */
   #first(): Alarm | undefined {
     let first: Alarm | undefined;
     for (const alarm of this.#alarms) if (!first || alarm.at < first.at) first = alarm;

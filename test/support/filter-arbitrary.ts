@@ -197,7 +197,7 @@ export const NAMES = Object.keys(KINDS) as (keyof typeof KINDS)[];
 /** Attributes that can be equal to a value, and be sorted by. */
 export const COMPARABLE = Object.keys(SCALARS) as (keyof typeof SCALARS)[];
 
-/** Values inside of the column `data`. Their texts are sorted by the language of the database, so that no test can tell how. */
+/** Values inside of the column `data`. Their texts are sorted by the language of the database, so no test can predict their order. */
 export const PATHS = {
   'data.word': {
     jsonType: 'string',

@@ -38,7 +38,7 @@ export async function recordChildren(): Promise<void> {
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, required].filter(Boolean).join(' ');
 }
 
-/** No answer may hold this text from now on. */
+/** Adds a text that no answer may have from now on. */
 export function keepSecret(text: string): void {
   secrets.add(text);
 }

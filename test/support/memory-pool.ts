@@ -4,7 +4,7 @@ import { Pool, TimeoutError } from 'sequelize-pool';
 import type { QueuedPool } from '../../src/postgres/connections/connection-queue.js';
 import type { PooledClient } from '../../src/postgres/session/connection-internals.js';
 
-/** As a queue sees Sequelize's pools. */
+/** A pool in memory, with the part of Sequelize's pools that a queue uses. */
 export class MemoryPool implements QueuedPool {
   readonly size: number;
   readonly acquireTimeout: number;

@@ -10,7 +10,7 @@ import { administer, startPostgres } from './postgres.js';
 
 recordFindings();
 watchAllPools();
-// The coverage of this process was asked for when it began. Each process that it starts would take half as long again for its own.
+// The coverage of this process has begun already. Each process that it starts would take half as long again for its own.
 delete process.env['NODE_V8_COVERAGE'];
 
 // An exit runs the listeners that clean up, and death by a signal does not.

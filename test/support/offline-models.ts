@@ -23,7 +23,7 @@ export const decoratorReader: DecoratorReader = {
   readText: parseIdText,
 };
 
-/** Defines a model without decorators; without timestamps unless asked for. */
+/** Defines a model without decorators; without timestamps unless the options set them. */
 export function defineModel(
   name: string,
   attributes: ModelAttributes = {},

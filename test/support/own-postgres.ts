@@ -93,7 +93,7 @@ export class OwnPostgres implements AsyncDisposable {
     };
   }
 
-  /** Ends it in order: sessions are ended, and told so. */
+  /** Stops the server in order: its sessions end with a message. */
   async stop(): Promise<void> {
     await this.#server?.stop();
     this.#server = null;

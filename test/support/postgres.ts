@@ -35,7 +35,7 @@ export function administer(): Promise<Client> {
   return connection;
 }
 
-/** Creates a database with a name that nobody else has. */
+/** Creates a database with a name of its own. */
 export async function freshDatabase(label = 'test'): Promise<TestDatabase & AsyncDisposable> {
   const { url: adminUrl } = await startPostgres();
   const client = await administer();
@@ -56,7 +56,7 @@ export function ownDatabases(): readonly string[] {
   return [...databases];
 }
 
-/** The server would end the connection, which is an error that nobody waits for. */
+/** Ends the connection before its server does, which would be an unhandled error. */
 async function disconnect(): Promise<void> {
   await (await connection)?.end();
 }

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { connectTo, freshDatabase } from './postgres.js';
 import { TcpProxy } from './tcp-proxy.js';
 
-/** It is there until it is disposed. */
+/** A database behind a proxy, until it is disposed. */
 export interface ProxiedDatabase extends AsyncDisposable {
   /** By way of the proxy. */
   readonly url: string;

@@ -55,7 +55,7 @@ export class QueueSimulation {
   readonly #opening: Deferred<Error | null>[] = [];
   /** Connections in use, by how many use them. */
   readonly #used = new Map<PooledClient, number>();
-  /** Connections that may have received half a statement. */
+  /** Connections with an unknown number of sent bytes. */
   readonly #spoiled = new Set<PooledClient>();
   readonly #guests: Guest[] = [];
   /** Waiting guests, first come, first served. */
@@ -107,7 +107,7 @@ export class QueueSimulation {
     expect([this.#pool.pool.using, this.#pool.waiting, this.#waitingOutsiders]).to.deep.equal([0, 0, 0]);
   }
 
-  /** Where others wait in the pool, it is asked for each of the queue, too: else they would always be first. */
+  /** Joins the queue. Where others wait in the pool, the queue requests a connection for each of its guests, too: else these would always be first. */
   async join(choice: number): Promise<void> {
     this.#join(choice % 3 === 0, choice % 2 === 0, () => {});
     if (this.#queue.bypassesQueue) return;

@@ -1,4 +1,4 @@
-/** Records what a process must be asked about: the errors that its HTTP servers answer with, and its warnings. */
+/** Records the errors that the HTTP servers of a process answer with, and its warnings. */
 import { type IncomingMessage, ServerResponse } from 'node:http';
 
 /** An error that a server of the process has answered with. */

@@ -128,7 +128,7 @@ function jsonOf({ attributes }: AnyModel, name: string, text: string | null): un
   return text === null ? null : (WIRE[type?.key ?? '']?.(text) ?? text);
 }
 
-/** In the order that is asked for, else the default one; equal rows by their key. */
+/** Rows in the order of the query, else in the default one; equal rows by their key. */
 function ordered(
   model: AnyModel,
   rows: readonly Row[],

@@ -17,7 +17,7 @@ export interface Question {
 
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 });
 
-/** Some of what a list can be asked for. */
+/** A random query of a list. */
 function listQuery(
   model: AnyModel,
   sizes: { readonly min: number; readonly max: number },

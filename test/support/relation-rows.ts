@@ -82,7 +82,7 @@ function compared(place: Place, node: Extract<AnyFilter, { kind: 'comparison' }>
     if (operator !== '=isnull=' && operator !== '=isempty=') throw new Error(`No such operator: ${operator}`);
     return (rows.length === 0) === (values[0] === 'true');
   }
-  // No row meets nothing, whatever is compared.
+  // A relation without a row meets no condition, whatever it compares.
   const rest = { ...node, attribute: more.join('.') };
   return rows.some((each) => truth(next, rest, each) === true);
 }

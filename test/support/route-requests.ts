@@ -30,7 +30,7 @@ export interface Samples {
   /** A row that the request sees, and one that it does not. */
   readonly own: Readonly<Record<string, unknown>>;
   readonly foreign: Readonly<Record<string, unknown>>;
-  /** Of rows: its own, others', soft-deleted ones, none. */
+  /** Ids of rows: its own, others', soft-deleted ones, none. */
   readonly ids: readonly string[];
   readonly cursors: readonly string[];
   readonly tags: readonly string[];
@@ -165,7 +165,7 @@ function relationFilters(description = ''): string[] {
   return [...ones, ...many];
 }
 
-/** @throws for a parameter that this does not know: a new one needs values that could tell of others' rows */
+/** @throws for an unknown parameter: a new one needs values that could reveal rows of others */
 function valuesOf({ name, description, schema }: DescribedParameter, samples: Samples): string[] {
   const isOfRelation = name.includes('.');
   if (name === 'q' || name.endsWith('.q')) return [...filtersOf(samples), ...relationFilters(description)];

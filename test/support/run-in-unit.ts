@@ -9,7 +9,7 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Undoes what a request has written that is refused. */
 class Refused extends Error {}
 
-/** @param sequelizeOf asked at each request, because models are attached later; none: requests are passed on */
+/** @param sequelizeOf called at each request, because models are attached later; requests pass where it returns undefined */
 export function runInUnit(sequelizeOf: () => Sequelize | undefined): RequestHandler {
   return (request, response, next) => {
     const sequelize = sequelizeOf();

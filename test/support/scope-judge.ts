@@ -1,7 +1,7 @@
 /** Judges by the text and the values of a statement if it can touch rows outside a scope. A statement that it does not understand is a finding. */
 import type { SentStatement } from './statement-tap.js';
 
-/** A table whose rows belong to somebody. */
+/** A table whose rows have an owner. */
 export interface ScopedTable {
   readonly table: string;
   /** The column with the owner. */
@@ -141,7 +141,7 @@ function isNeverRun(nodes: readonly Node[], at: number): boolean {
 
 const KEY_CHECK = /^SELECT 1 FROM "\w+" AS ("\w+") WHERE \1 \. "id" = \$\d+( :: int8)?$/;
 
-/** True in a check for a key. An INSERT may contain it, as the index of the key checks it anyway: whoever owns the key, there is no second row. */
+/** True in a check for a key. An INSERT may contain it, as the index of the key checks it anyway: there is no second row, whatever owner the first one has. */
 function isKeyCheck(nodes: readonly Node[], at: number): boolean {
   const asked = nodes[at] ?? '';
   const isNegated = wordAt(nodes, at - 2) === 'NOT' && wordAt(nodes, at - 1) === 'EXISTS';

@@ -1,6 +1,6 @@
 /**
- * Every request of a tenant to every route, asked three times: beside the rows of others, without them, and beside other ones. What
- * differs, what changes them, and what reaches the database without the scope is a finding.
+ * Every request of a tenant to every route, sent three times: beside the rows of others, without them, and beside other ones. An
+ * answer that differs, a write that changes them, and a statement without the scope are findings.
  */
 import { hash } from 'node:crypto';
 import type { Client } from 'pg';

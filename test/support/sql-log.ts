@@ -1,4 +1,4 @@
-/** The statements that Sequelize sends, for tests of what is asked of the database. */
+/** The statements that Sequelize sends, for tests of the queries of a request. */
 import { addsSessions } from './combination.js';
 
 /** Remembers statements; `record` is an engine's `logging`. */

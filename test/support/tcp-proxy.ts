@@ -11,7 +11,7 @@ interface Link {
   received: number;
   /** Swallows everything, for ever. */
   isDead: boolean;
-  /** Its next answer is swallowed, and then it is cut. */
+  /** The proxy swallows its next answer, and then cuts it. */
   isDoomed: boolean;
   /** Delayed packets, in the order of their arrival. */
   readonly toServer: Delayed;
@@ -136,7 +136,7 @@ export class TcpProxy implements AsyncDisposable {
 
   /** Listens, again on the same port. */
   async up(): Promise<void> {
-    // No other server is given the port while this one is down.
+    // The proxy keeps its port while it is down, so that no other server gets it.
     if (this.#port === 0) this.#port = await findFreePort();
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -217,7 +217,7 @@ export class TcpProxy implements AsyncDisposable {
     else link.client.destroy();
   }
 
-  /** One half has closed; a dead connection does not tell its other half. */
+  /** Closes the other half of a connection; that of a dead connection stays open. */
   #close(link: Link): void {
     if (link.isDead && !link.client.destroyed) return;
     this.#cut(link, 'end');

@@ -36,7 +36,7 @@ async function createIn(parent: string, label: string): Promise<TemporaryFolder>
   await chmod(path, 0o711);
   const remove = () => {
     process.removeListener('exit', remove);
-    // A server that was told to stop may still be writing.
+    // A server that is stopping may still be writing.
     rmSync(path, { recursive: true, force: true, maxRetries: 10 });
   };
   process.once('exit', remove);

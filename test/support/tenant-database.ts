@@ -13,7 +13,7 @@ export function rowsOf(tenant: number): number[] {
   return Array.from({ length: ROWS }, (_, index) => index * TENANTS.length + tenant + 1);
 }
 
-/** A policy that does not answer at all where no tenant is told: a statement that forgets it fails. */
+/** A policy that fails where no tenant is set: a statement without the setting fails. */
 const STRICT = `
   CREATE FUNCTION tenant() RETURNS text LANGUAGE plpgsql STABLE AS $f$ BEGIN
     IF coalesce(current_setting('app.tenant', true), '') = '' THEN

@@ -26,7 +26,7 @@ export class Tag extends NumberedRow {
   @Column(DataType.TEXT) declare code: string;
 }
 
-/** A tag is on a note for the tenant of this row, whoever has the two. */
+/** A tag is on a note for the tenant of this row, whatever tenant has the two. */
 @Crud({ scope: { owner: tenant } })
 @Table({ tableName: 'note_tags', timestamps: false })
 export class NoteTag extends NumberedRow {
@@ -37,7 +37,7 @@ export class NoteTag extends NumberedRow {
 
 /** Attributes of both models of the table. Timestamps would make each answer another one. */
 abstract class Notes extends NumberedRow {
-  /** May be nobody's, so that the table itself does not refuse a row that nothing was said of. */
+  /** NULL is allowed, so that the table itself does not refuse a row without an owner. */
   @Column({ type: DataType.TEXT, unique: 'owner_code' }) declare owner: string | null;
   @Column({ type: DataType.TEXT, allowNull: false, unique: 'owner_code' }) declare code: string;
   @Column(DataType.INTEGER) declare points: number | null;
@@ -115,7 +115,7 @@ export class Leaf extends Notes {}
 
 const { id: _, ...WITHOUT_KEY } = FILTERS as Readonly<Record<string, unknown>>;
 
-/** The same rows, addressed by a number that the table makes of their keys, which nobody sees. */
+/** The same rows, addressed by a number that the table makes of their keys, which no client sees. */
 @Crud({
   ...LISTS,
   id: 'twin',
@@ -169,7 +169,7 @@ const OWN: readonly Row[] = [
   [10, 'A', 'ape', -3, true, 4, false],
   [13, 'A', 'ass', 5, false, 1, true],
   [16, 'A', 'same', 7, true, null, false],
-  // As rows from before there was a scope may: its folder is another's.
+  // A row from before there was a scope: its folder is another tenant's.
   [18, 'A', 'alien', 5, true, 5, false],
   [3, 'C', 'cat', 5, true, null, false],
   [9, 'C', 'cow', 6, true, 3, false],

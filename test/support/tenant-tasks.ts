@@ -1,4 +1,4 @@
-/** Tasks of tenants, for tests of known leaks: their rules may fail in any way, and controllers ask in any way. */
+/** Tasks of tenants, for tests of known leaks: their rules may fail in any way, and controllers query in any way. */
 import type { Request } from 'express';
 import { Get, HttpError, Post } from 'routing-controllers';
 import { Column, DataType, Table } from 'sequelize-typescript';

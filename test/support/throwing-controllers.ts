@@ -1,4 +1,4 @@
-/** Controllers in which everything that a user can write throws, whatever the test wants. */
+/** Controllers in which all code of the user's throws the value of the test. */
 import {
   Authorized,
   CurrentUser,

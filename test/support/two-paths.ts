@@ -1,6 +1,6 @@
 /**
- * One engine and its rows behind two applications: one takes the fast path, the other the general one. The second is asked once
- * more with hooks that do nothing, so that Sequelize runs all statements.
+ * One engine and its rows behind two applications: one takes the fast path, the other the general one. The second gets each
+ * request once more with hooks that do nothing, so that Sequelize runs all statements.
  */
 import { once } from 'node:events';
 import { request } from 'node:http';

@@ -120,7 +120,7 @@ export class WrongController extends crudController(City) {
   }
 }
 
-/** As it was written before reads had a query. */
+/** A controller from before reads had a query. */
 export class OutdatedController extends crudController(City) {
   // @ts-expect-error: the query comes before the context
   override async read(id: Id, context: CrudContext<City>) {

@@ -9,7 +9,7 @@ export class Country extends Model {
   @PrimaryKey @Column(DataType.STRING(3)) declare code: string;
 }
 
-/** As DESIGN and the sequelize-typescript documentation write it. */
+/** A model in the style of the sequelize-typescript documentation. */
 @Table
 export class City extends Model {
   @Column(DataType.STRING) declare name: string;
@@ -25,7 +25,7 @@ export class City extends Model {
   }
 }
 
-/** As the documentation of sequelize-typescript 1 wrote it. */
+/** A model in the style of the documentation of sequelize-typescript 1. */
 @Table
 export class SelfCity extends Model<SelfCity> {
   declare name: string;
@@ -38,7 +38,7 @@ export class SelfCity extends Model<SelfCity> {
   }
 }
 
-/** As the documentation of Sequelize 6 writes it. */
+/** A model in the style of the documentation of Sequelize 6. */
 @Table
 export class InferredCity extends Model<
   InferAttributes<InferredCity>,

@@ -22,7 +22,7 @@ export class CityRepository extends Repository<City> {
 
 const cities = new Repository(City);
 
-/** Whatever goes in, records of the model come out. */
+/** Every result has records of the model, whatever the arguments are. */
 export type Checks = [
   Expect<Equal<typeof cities, Repository<City>>>,
   Expect<Equal<ReturnType<typeof cities.get>, Promise<City>>>,

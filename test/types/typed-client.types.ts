@@ -18,7 +18,7 @@ export const update = () =>
 
 type Data<T extends () => Promise<{ data?: unknown }>> = NonNullable<Awaited<ReturnType<T>>['data']>;
 
-/** A GET answers all properties, as a write does, and relations where they are asked for. */
+/** A GET answers all properties, as a write does, and the relations of `include`. */
 export type Checks = [
   Expect<Equal<Data<typeof read>['rating'], number>>,
   Expect<Equal<NonNullable<Data<typeof readCity>['country']>['name'], string>>,

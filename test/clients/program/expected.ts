@@ -15,7 +15,7 @@ export const HAVEN = {
   longitude: 1,
   featureCode: 'PPL',
 };
-/** No rule of the document says so, and no text of PostgreSQL has a NUL. */
+/** The document has no rule against a NUL, and no text of PostgreSQL has one. */
 export const WRONG = { ...NEW, author: 'A\u0000' };
 
 export function expect(description: string, found: unknown, expected: unknown): void {

@@ -22,7 +22,7 @@ import { wholeOr } from '../../support/short.js';
 import { ask as send, TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 import { untilLocked } from '../../support/until-locked.js';
 
-/** An administrator changes all, and nobody who has not said who he is. */
+/** The administrator changes all records, and a request without a user none. */
 const owned = (request: Request) =>
   request.get('user') === 'admin' ? EVERYTHING : filter`owner==${request.get('user')}`;
 
@@ -130,7 +130,7 @@ const APPLICATIONS: Readonly<Record<string, BootstrapOptions>> = {
   'generated routes': {},
   'overrides that call super': { controllers: [Passing] },
   'overrides that write records': { controllers: [Writing] },
-  // Of a principal of its own each, so that none is a repetition.
+  // Each request has another principal, so that none is a repetition.
   'an Idempotency-Key': { idempotency: { principal: () => randomUUID(), required: true } },
 };
 

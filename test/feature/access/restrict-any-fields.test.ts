@@ -10,7 +10,7 @@ import { forSuite } from '../../support/for-suite.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { ask as askOne, TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 
-/** Kinds of attributes, each with a value that is told apart from those of the others. */
+/** Kinds of attributes, each with a value that differs from those of the others. */
 const KINDS = {
   text: { type: DataType.TEXT, value: (name: string) => `secret of ${name}` },
   getter: { type: DataType.TEXT, value: (name: string) => `secret of ${name}` },

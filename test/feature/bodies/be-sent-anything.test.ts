@@ -251,7 +251,7 @@ function handTargets(names: readonly string[]): readonly Target[] {
 
 /** RFC 9457. */
 function expectProblem({ status, headers, text }: Answer): void {
-  // No route of ours.
+  // The path is none of our routes, so the answer is Express's.
   if (status === 404 && text.includes('<pre>Cannot ')) return;
   expect(headers['content-type'], text).to.match(/^application\/problem\+json\b/);
   const problem = JSON.parse(text) as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** Requests that no honest client sends: they are refused, cost little, and tell nothing of what is behind. */
+/** Requests that no honest client sends: they are refused, cost little, and reveal nothing of the server. */
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';

@@ -8,7 +8,7 @@ import { except, OF_MANY } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const MAX_ISSUES = 100;
-/** Of a whole answer with problems. */
+/** Size of a whole answer with problems. */
 const MAX_BYTES = 33_000;
 
 @Crud({ endpoints: ['list', 'read', 'create', 'createMany', 'update', 'delete'] })

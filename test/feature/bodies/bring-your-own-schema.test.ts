@@ -48,7 +48,7 @@ class Address {
   @IsOptional() @IsArray() @IsString({ each: true }) declare lines?: string[];
   @Expose() declare note?: string;
 
-  /** Not declared, and so nobody's to send; the class may have it all the same. */
+  /** Not declared, so no client may send it; the class may have it all the same. */
   country = 'nowhere';
 }
 

@@ -1,4 +1,4 @@
-/** class-validator's decorators on attributes: they see the value that they are about, and what they ask for is required. */
+/** class-validator's decorators on attributes: each checks the value of its own attribute, and may make it required. */
 import { expect } from 'chai';
 import {
   ArrayNotEmpty,

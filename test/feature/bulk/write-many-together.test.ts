@@ -16,7 +16,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Crud({ endpoints: ['read', 'createMany', 'deleteMany'], filterAllow: ['id'], scope: { tenant: () => 1 } })
 @Table({ tableName: 'bags', timestamps: false, indexes: [{ fields: ['tenant', 'id'] }] })
 class Bag extends NumberedRow {
-  /** The database would take a row of nobody. */
+  /** The database itself would accept a row without a tenant. */
   @Column(DataType.INTEGER) declare tenant: number | null;
 }
 
@@ -65,7 +65,7 @@ function speak(value: unknown): unknown {
   return value;
 }
 
-/** The server fails for `broken`, and counts how often it was asked. */
+/** The check of the server fails for `broken`, and counts its calls. */
 const BREAK = `
   CREATE SEQUENCE tries;
   CREATE FUNCTION is_whole(name text) RETURNS boolean LANGUAGE plpgsql AS $$

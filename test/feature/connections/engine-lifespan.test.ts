@@ -117,7 +117,7 @@ describe('connecting an engine', () => {
       const connection = await sequelize.connectionManager.getConnection({ type: 'write' });
       sequelize.connectionManager.releaseConnection(connection);
       expect(connection).to.have.property('queryTimeout', 0);
-      // Its storage is a model, and its context the interface for changes of tables.
+      // Storage and context of a tool for migrations: a model, and the interface for changes of tables.
       const storage = sequelize.define(
         'SequelizeMeta',
         {
@@ -154,7 +154,7 @@ describe('connecting an engine', () => {
       const busy = await agent.get('/lamps/1');
       const refused = await agent.get('/lamps/x');
       await transaction.rollback();
-      // Not that it is not available: it is there.
+      // The detail does not say that the database is away: it is there.
       expectProblem(busy, 503, { detail: 'Too many requests wait for the database; try again.' });
       expect(lines).to.deep.equal([
         'No connection was free for 1000 ms: pool.max is 1, and pool.acquire 1000. Raise pool.max of engineLifespan, or look for what holds ' +

@@ -43,7 +43,7 @@ const FAILED = new RangeError('no');
 const OPTIONS = { models: [Pot], logging: false as const, pool: { max: 3 } };
 
 class PotController extends crudController(Pot) {
-  /** Fails while statements are under way that nobody waits for. */
+  /** Fails while statements are under way, and nothing awaits them. */
   @Post('/fail')
   fail(@InjectUnitOfWork() { transaction }: UnitOfWork) {
     for (const size of [1, 2, 3]) add(size).catch(() => {});

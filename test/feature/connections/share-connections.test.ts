@@ -25,7 +25,7 @@ class Book extends KeyedRow {
   @Column(DataType.TEXT) declare title: string;
 }
 
-/** A table that nobody locks. */
+/** A table without locks. */
 @Crud({ prefix: '/pens' })
 @Table({ tableName: 'pens', timestamps: false })
 class Pen extends KeyedRow {}
@@ -222,7 +222,7 @@ describe('sharing connections', () => {
   });
 
   describe('of which filters take long', () => {
-    /** Of two shapes, for a row that is there when the gate is open. */
+    /** Queries of two shapes, for a row that is there when the gate is open. */
     const filtered = (index: number) =>
       get(`/views?fields=id&q=title=ilike=*16;${index % 2 ? 'id==16' : 'id=ge=16;id=le=16'}`);
 

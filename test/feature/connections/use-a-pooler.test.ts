@@ -1,4 +1,4 @@
-/** Over PgBouncer in transaction mode: what cannot be had is told at the start, and a GET writes nothing all the same. */
+/** PgBouncer in transaction mode: the start names the features that are missing, and a GET writes nothing all the same. */
 // @runs fast
 // @runs unpooled: it starts poolers of its own, each with other settings
 import { expect } from 'chai';

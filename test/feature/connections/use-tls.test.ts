@@ -1,4 +1,4 @@
-/** PostgreSQL that takes connections with TLS only: whatever the library sends goes that way, and what is wrong with a certificate is told. */
+/** PostgreSQL that accepts connections with TLS only: all connections of the library use it, and errors name the fault of a certificate. */
 // @runs fast
 
 import { expect } from 'chai';

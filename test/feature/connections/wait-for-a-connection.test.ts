@@ -1,4 +1,4 @@
-/** More requests than connections: whoever waits is served in turn, or told in time, and the rules of the pool hold. */
+/** More requests than connections: a waiting request gets its turn, or a refusal in time, and the rules of the pool hold. */
 // @runs once
 
 import { AsyncLocalStorage } from 'node:async_hooks';

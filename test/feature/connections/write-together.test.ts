@@ -68,9 +68,9 @@ describe('writing together', () => {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;
-  /** Writes that have asked for a connection so far. */
+  /** Number of writes that have requested a connection so far. */
   let asked = 0;
-  /** Requests that have come so far. */
+  /** Number of requests that have come so far. */
   let come = 0;
   /** Requests go on when it is fulfilled. */
   let gate: Promise<void> | null = null;

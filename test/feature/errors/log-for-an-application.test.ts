@@ -57,7 +57,7 @@ describe("an application's logger", () => {
     logger = new CapturedLog();
   });
 
-  /** That one line was logged, by this logger and by no other. */
+  /** Expects one line, of this logger and of no other. */
   async function expectOneLine(message: string, send: () => Promise<number>, status: number): Promise<void> {
     const { result, lines } = await captureStderr(send);
     expect(result).to.equal(status);

@@ -1,5 +1,5 @@
-/** The loggers that people have, as they are: what of a failure arrives where they write. */
-// @runs unpooled: its first logger would be told of the pooler
+/** Loggers from npm: the parts of a failure that arrive in their output. */
+// @runs unpooled: its first logger would get a line about the pooler
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import bunyan from 'bunyan';

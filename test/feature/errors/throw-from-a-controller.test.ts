@@ -94,7 +94,7 @@ const MEANT: readonly (readonly [error: object, status: number, detail: string])
   [new HttpError(402), 402, 'Payment Required'],
   [new MissingRoute(), 404, 'Not Found'],
   [{ httpCode: 409, message: 'Taken.' }, 409, 'Taken.'],
-  // As http-errors makes them, for clients and not for clients.
+  // Errors of http-errors, with a message for clients, and with none.
   [slow(true), 429, 'Slow down.'],
   [slow(false), 429, 'Too Many Requests'],
 ];

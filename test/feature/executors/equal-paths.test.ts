@@ -329,7 +329,7 @@ const moment = fc.constantFrom(
   'infinity',
   '-infinity',
 );
-/** Of an array, with microseconds, too. */
+/** Moments in an array, with microseconds, too. */
 const preciseMoment = fc.oneof(
   moment,
   fc.constant('2001-01-31T08:00:00.123456Z'),

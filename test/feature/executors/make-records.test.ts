@@ -1,4 +1,4 @@
-/** Records of a page are what Sequelize makes of the same rows, whoever has made them. */
+/** Records of a page equal those that Sequelize makes of the same rows. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
 import type { FindOptions } from 'sequelize';

@@ -20,7 +20,7 @@ const SETTINGS = [
   "extra_float_digits = '-3'",
 ];
 
-/** They are there before a connection reads the types of its database. */
+/** Made before a connection reads the types of its database. */
 const TYPES = `
   CREATE EXTENSION hstore; CREATE EXTENSION ltree; CREATE EXTENSION isn; CREATE EXTENSION citext;
   CREATE TYPE address AS (street text, no int); CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
@@ -47,7 +47,7 @@ function modelOf(name: string, { type }: ColumnCase): ModelClass {
   return Typed;
 }
 
-/** As the document names a model. */
+/** The name of a model in the document. */
 function pascal(name: string): string {
   return name.replaceAll(/(?:^|_)(.)/g, (_, first: string) => first.toUpperCase());
 }

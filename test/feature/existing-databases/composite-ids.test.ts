@@ -40,7 +40,7 @@ class Text extends Model {
   @Column({ type: DataType.TEXT }) declare value: string | null;
 }
 
-/** Tags do not tell its version. */
+/** Its tags do not reveal its version. */
 @Crud({ fields: { version: { read: () => false } } })
 @Table({ tableName: 'sealed_lines', timestamps: false, version: true })
 class SealedLine extends Model {
@@ -602,7 +602,7 @@ except(OF_MANY).describe('a key of a tenant and a number', () => {
     const after = ['1,7: one', '1,8: y', '2,7: x', '2,8: eight'];
     expect(await rows()).to.deep.equal(after);
     await send('put', '/invoices/8', '=1', { tenantId: 2, text: 'z' }).expect(422);
-    // No tenant is that of a new row.
+    // A new row needs one tenant.
     for (const tenants of ['1,2', 'all'])
       expect((await send('put', '/invoices/9', tenants, { text: 'z' })).status).to.equal(422);
     await send('put', '/invoices/7', 'all', { text: 'z' }).expect(409);

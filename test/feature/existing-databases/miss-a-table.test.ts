@@ -1,4 +1,4 @@
-/** Tables and columns that the database does not have are told at the start, and in the log of what fails for them. */
+/** Tables and columns that the database lacks: the start names them, and so does the log of each failure that they cause. */
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, engineLifespan } from '../../../src/index.js';

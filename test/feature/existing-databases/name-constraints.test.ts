@@ -145,7 +145,7 @@ except(OF_MANY).describe('a constraint that only the database has', () => {
 });
 
 const LONG = 'x'.repeat(70);
-/** Of two bytes each: the 63rd byte is the first of one. */
+/** Letters of two bytes: the 63rd byte is the first one of a letter. */
 const ACCENTS = 'é'.repeat(40);
 
 @Crud({ sortAllow: ['longest'] as never, filterAllow: ['longest', 'accents'] as never })
@@ -217,7 +217,7 @@ describe('names that PostgreSQL cuts', () => {
   });
 });
 
-/** Of columns. */
+/** Names of columns with signs. */
 const SIGNS = [
   'price (EUR)',
   '(',

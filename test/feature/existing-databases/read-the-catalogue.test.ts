@@ -18,7 +18,7 @@ class Line extends Model {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
-/** Of a database of its own. */
+/** A model of a second database. */
 @Crud({ prefix: '/lines' })
 @Table({ tableName: 'Order lines', timestamps: false })
 class FarLine extends Model {

@@ -43,7 +43,7 @@ class Union extends Named {}
 @Table({ tableName: 'copies', timestamps: false })
 class Copy extends Named {}
 
-/** Its triggers insert and delete. */
+/** A view whose triggers insert and delete. */
 @Crud({ prefix: '/joins', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'] })
 @Table({ tableName: 'joins', timestamps: false })
 class Join extends Named {}
@@ -66,7 +66,7 @@ class LineKey extends Named {
 @Table({ tableName: 'line_keys', timestamps: false })
 class Tagged extends LineKey {}
 
-/** It shows some of the rows that it takes. */
+/** A view that shows some of the rows that it accepts. */
 @Crud({ prefix: '/some' })
 @Table({ tableName: 'somes', timestamps: false, version: true })
 class Some extends Named {}

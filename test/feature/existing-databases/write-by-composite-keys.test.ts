@@ -69,7 +69,7 @@ class Parcel extends NumberedRow {
   @Column(DataType.STRING(20)) declare serial: string | null;
 }
 
-/** Its records are made for a getter, and its id is one day. */
+/** A model with a getter, so that its records are made. Its id is one day. */
 @Crud({
   id: { attributes: 'day', member: 'key' },
   endpoints: ['list', 'read', 'create', 'update', 'updateMany'],

@@ -31,7 +31,7 @@ class Named extends KeyedRow {
 @Table({ tableName: 'far', timestamps: false })
 class Far extends Named {}
 
-/** Its server takes no writes. */
+/** A foreign table whose server refuses writes. */
 @Crud({ prefix: '/kept' })
 @Table({ tableName: 'kept', timestamps: false })
 class Kept extends Named {}
@@ -122,7 +122,7 @@ except(OF_MANY).describe('a foreign table', () => {
 @Table({ tableName: 'meters', timestamps: false })
 class Meter extends Named {}
 
-/** Its partition is a part of its key. */
+/** A partitioned table, with the partition in its key. */
 @Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'replace'], etag: 'xmin' })
 @Table({ tableName: 'readings', timestamps: false })
 class Reading extends Model {
@@ -247,7 +247,7 @@ class City extends Heired {
   @HasMany(() => Visit, 'cityId') declare visits?: Visit[];
 }
 
-/** Its hooks have Sequelize write and read it. */
+/** A model with hooks, so that Sequelize writes and reads it. */
 @Crud({ prefix: '/hooked', endpoints: EVERY_ENDPOINT, only: true, filterAllow: ['name'] })
 @Table({
   tableName: 'hooked',

@@ -1,4 +1,4 @@
-/** Routes of the user's whose parameters are asked as a class: what is no such object never reaches the method. */
+/** Routes of the user's with a class for all parameters: a value that does not fit the class never reaches the method. */
 import { expect } from 'chai';
 import { Type } from 'class-transformer';
 import { IsInt, IsOptional, IsString, Max, ValidateNested } from 'class-validator';

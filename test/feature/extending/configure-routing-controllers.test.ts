@@ -61,7 +61,7 @@ class Greeting {
   @IsString() declare text: string;
 }
 
-/** Nothing says what it has to be. */
+/** A class without rules. */
 class Unchecked {
   declare text: string;
 }

@@ -1,4 +1,4 @@
-/** A subclass of a generated controller that no application was given is told: its checks would be nowhere. */
+/** A subclass of a generated controller that no application has: a warning names it, because its checks would not run. */
 import { expect } from 'chai';
 import { Authorized, Controller, Get, JsonController } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

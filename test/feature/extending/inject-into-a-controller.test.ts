@@ -70,7 +70,7 @@ describe('injecting into a controller', () => {
   const asked: unknown[] = [];
   serveTestApp(() => ({ models: [Clock] }));
 
-  /** Has the classes of this file only: like TypeDI, it refuses a class that nobody registered. */
+  /** Has the classes of this file only: like TypeDI, it refuses a class that was not registered. */
   const container = {
     get(wanted: unknown): never {
       asked.push(wanted);

@@ -512,7 +512,7 @@ describe('overriding a method', () => {
       const place = await agent.get('/songs/new-place');
       expectJson(place, 202, { at: 'derived', through: 'base, derived' });
       expect(place.headers['x-steps']).to.equal('base, derived');
-      // It is the id of no record now.
+      // No record has this id now.
       expect((await agent.get('/songs/old-place')).status).to.equal(400);
     });
 

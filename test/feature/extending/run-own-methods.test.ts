@@ -16,7 +16,7 @@ const ALL = ['list', 'read', 'create', 'update', 'delete', ...MANY] as const;
 /** Methods that ran, in order. */
 const ran: string[] = [];
 
-/** Its method is that of a class between. */
+/** A class between the model and Sequelize, with a method of its own. */
 abstract class Guarded extends NamedRow {
   override async destroy(options?: InstanceDestroyOptions): Promise<void> {
     ran.push(`destroy ${this.name}${options?.force ? ' for good' : ''}`);

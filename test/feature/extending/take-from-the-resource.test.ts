@@ -194,7 +194,7 @@ class TownController extends crudController(Town) {
   @Get('/seen')
   @UseInterceptor((_action: Action, { items, ...page }: OffsetPage<object>) => ({ ...page, seen: items }))
   seen(@InjectListQuery() { fields: _fields, ...query }: OffsetListQuery) {
-    // The records have more than is asked for.
+    // The records have more attributes than `fields` names.
     return new Repository(Town).page(query);
   }
 

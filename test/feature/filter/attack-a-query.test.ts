@@ -114,7 +114,7 @@ describe('attacking a query', () => {
     await Part.bulkCreate(['a', 'b', 'c', 'd'].map((name) => ({ name, wholeId: 'a' })));
   });
 
-  /** Not by the agent: an answer that quotes the request has words of SQL, which it takes for a leak. */
+  /** Without the agent: an answer that quotes the request has words of SQL, which the agent takes for a leak. */
   async function get(path: string) {
     const response = await fetch(`${site.server.url}${path}`);
     return { status: response.status, body: (await response.json()) as { items: Whole[] } };

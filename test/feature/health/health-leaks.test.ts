@@ -1,4 +1,4 @@
-/** Probes that nobody answers leave nothing behind. */
+/** Probes without an answer leave nothing behind. */
 // @runs fast
 import { expect } from 'chai';
 import Redis from 'ioredis';
@@ -25,7 +25,7 @@ describe(`${PROBES} probes that time out`, () => {
         dialect: 'postgres',
       }),
       clickhouse: `http://ann:secret@127.0.0.1:${silent.port}`,
-      // It has not connected, and so has nothing open itself.
+      // This client has not connected, so it has nothing open itself.
       cache: new Redis(`redis://ann:secret@127.0.0.1:${silent.port}`, { lazyConnect: true }),
     });
     // The timer of the test itself is started when its function has returned.
@@ -40,7 +40,7 @@ describe(`${PROBES} probes that time out`, () => {
       failed += reports.flatMap(({ components }) => components).filter(({ healthy }) => !healthy).length;
     }
     expect(failed).to.equal(PROBES * 3);
-    // They have failed for its silence, and not before they were sent. It may hear of them only now.
+    // The probes have failed for the silence of the server, and not before they were sent. The server may accept their connections only now.
     while (silent.accepted() === accepted) await turn();
     // The server's ends of the connections are in this process as well, and close a little later.
     while (sockets(resources()) > sockets(before)) await turn();

@@ -1,4 +1,4 @@
-/** The health routes over HTTP: what they answer, where, and how little they ask of the back ends. */
+/** The health routes over HTTP: their answers, their paths, and the few queries that they send to the back ends. */
 // @runs fast
 import { once } from 'node:events';
 import { Agent, get as request } from 'node:http';

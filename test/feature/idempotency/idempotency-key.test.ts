@@ -97,7 +97,7 @@ describe('an Idempotency-Key', () => {
       type: QueryTypes.SELECT,
     });
 
-  /** Until a statement of this database waits for another transaction, or nobody has to. */
+  /** Waits until a statement of this database waits for another transaction, or the request is over. */
   const waiting = async (isOver: () => boolean) => {
     const asked =
       "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";

@@ -178,7 +178,7 @@ describe('importing within the rules', () => {
       [2, '/code', 'unique'],
       [3, '/code', 'unique'],
     ]);
-    // One land is of another tenant, and one is of nobody.
+    // One land is of another tenant, and one of no tenant.
     expect(await refusals(send('code,landId\nx,1\nn,2\nx2,1\nn2,99\n', 'upsert'))).to.deep.equal([
       422,
       [2, '/landId', 'foreignKey'],

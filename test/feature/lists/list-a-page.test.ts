@@ -28,7 +28,7 @@ describe('listing a page', () => {
   const site = serveTestApp(() => ({ models: [Planet], engine: { logging: sql.record, pool: { max: 1 } } }));
 
   before(async () => {
-    // Not in the order of their keys, which is not the order of the table then.
+    // The rows are inserted against the order of their keys, so that the order of the table is another one.
     await Planet.bulkCreate([...PLANETS].reverse());
   });
 

@@ -24,7 +24,7 @@ class Essay extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
-/** Of a list that begins with the key, and has one that is long itself. */
+/** A list whose order begins with a long key. */
 @Crud({
   pagination: 'cursor',
   pageSize: { default: 1, max: 1 },

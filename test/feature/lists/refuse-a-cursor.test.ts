@@ -22,7 +22,7 @@ describe('refusing a cursor', () => {
       'The cursor was made for another list: the resource, sort or q is not the same. Start again without a cursor.',
   };
 
-  /** A cursor with other contents, as somebody can make it where there is no secret. */
+  /** A cursor with other contents, as any client can make it where there is no secret. */
   function forged(cursor: string, change: (values: unknown[]) => unknown[]): string {
     const content = JSON.parse(Buffer.from(String(cursor.split('.')[0]), 'base64url').toString());
     const changed = JSON.stringify([...content.slice(0, 3), ...change(content.slice(3))]);

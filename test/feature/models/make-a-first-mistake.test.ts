@@ -1,4 +1,4 @@
-/** Mistakes of somebody who writes a first application: each message says what is wrong, where, and how to mend it. */
+/** Mistakes in a first application: each message names the mistake, its place, and how to mend it. */
 import { expect } from 'chai';
 import { transformSync } from 'esbuild';
 import express from 'express';

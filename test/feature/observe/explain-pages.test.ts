@@ -92,7 +92,7 @@ describe('the plan of a page', () => {
     await site.engine.sequelize.query('VACUUM ANALYZE events, order_lines');
   });
 
-  /** Sequelize appends the values to the statement when asked to. */
+  /** Sequelize appends the values to the statement with `logQueryParameters`. */
   function record(message: string): void {
     const match = /^Executing \([^)]*\): (SELECT .*?;)(?: ("?.*))?$/s.exec(message);
     const [, sql, values] = match ?? [];

@@ -48,7 +48,7 @@ class PulsarController extends crudController(Pulsar) {
   }
 }
 
-/** Where the server's own span is: an instrumentation of HTTP would make it. */
+/** Key of the server's own span in the context, which an instrumentation of HTTP would set. */
 const RPC_METADATA = Symbol.for('OpenTelemetry SDK Context Key RPC_METADATA');
 
 describe('Tracing with OpenTelemetry', () => {
@@ -73,7 +73,7 @@ describe('Tracing with OpenTelemetry', () => {
       models: [Quasar, Pulsar],
       bootstrap: { controllers: [PulsarController] },
       prepare(express) {
-        // As an instrumentation of HTTP does it.
+        // Starts a span, as an instrumentation of HTTP does.
         express.use((request, response, next) => {
           if (request.get('x-server') === undefined) return next();
           const span = trace.getTracer('http').startSpan(request.method, { kind: SpanKind.SERVER });

@@ -96,7 +96,7 @@ describe('the running application and its document', () => {
   const app = serveTestApp(() => ({
     models: DESCRIBED_TABLES,
     database: { url: proxy.url(database.url) },
-    // Whatever is asked while the tables are locked waits at the same time.
+    // All requests while the tables are locked wait at the same time.
     engine: { pool: { max: 20 }, dialectOptions: { statement_timeout: 2_000, lock_timeout: 4_000 } },
     minPool: 20,
     bootstrap: DESCRIBED_OPTIONS,

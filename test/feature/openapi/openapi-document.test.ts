@@ -49,7 +49,7 @@ class Doc extends Model {
   @Column(DataType.STRING) declare title: string;
 }
 
-/** Its relation has the name of what is described of it. */
+/** A relation `read`: the name of its schema could be that of the model's own, `OwnRead`. */
 @Table({ tableName: 'owns', timestamps: false })
 class Own extends Model {
   @ForeignKey(() => Own) @Column(DataType.INTEGER) declare readId: number | null;
@@ -343,7 +343,7 @@ describe('the OpenAPI document', () => {
         return {};
       }
 
-      // As a compiler emits them that emits no types.
+      // The metadata of a compiler that emits no types.
       @Get('/plain')
       plain(@QueryParam('word', { type: String }) _word: unknown, @Req() _request: unknown) {
         return {};
@@ -481,7 +481,7 @@ describe('the OpenAPI document', () => {
     const { crud } = await buildApp({ models: [Doc], controllers: [MorePapers, Counts] });
     const { paths } = crud.openapi();
     expect(answerOf(paths['/papers/first'])).to.deep.equal(ref('DocRead'));
-    // It is no resource of this application.
+    // The model is no resource of this application.
     expect(answerOf(paths['/papers/last'])).to.deep.equal({ type: 'array', items: ref('MakerRead') });
     expect(answerOf(paths['/counts'])).to.deep.equal({ type: 'array', items: ref('Count') });
     const { DocRead, MakerRead, ...schemas } = crud.openapi().components.schemas;

@@ -93,7 +93,7 @@ class Label extends Model {
   @HasMany(() => Book, { foreignKey: 'shelfId', constraints: false }) declare books?: Book[];
 }
 
-/** It does not find the second. */
+/** A repository that does not find the second shelf. */
 class ShelfRepository extends Repository<Shelf> {
   static override model = Shelf;
   override async get(id: Id, options?: FindByKeyOptions<Shelf>) {

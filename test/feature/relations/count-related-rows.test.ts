@@ -70,7 +70,7 @@ describe('counting related rows', () => {
   });
 
   before(async () => {
-    // As many reviews as its number, one that is deleted, and two cities without a code.
+    // Each city has as many reviews as its number says, and one that is deleted; two cities have no code.
     await City.bulkCreate([0, 1, 2, 3, 4].map((id) => ({ id, code: `c${id}` })));
     await City.bulkCreate([
       { id: 8, code: null },
@@ -85,7 +85,7 @@ describe('counting related rows', () => {
     await CityTag.bulkCreate(Array.from({ length: 12 }, (_, index) => ({ cityId: 1, tagId: index })));
   });
 
-  /** Of each city: how many items there are, and what is said of the others. */
+  /** The number of items of each city, and the rest of the envelope. */
   const ask = async (query: string, name = 'reviews', headers: Record<string, string> = {}) => {
     const { body } = await site.agent.get(`/cities?${query}`).set(headers).expect(200);
     return body.items.map((city: Record<string, { items: unknown[] } & Record<string, unknown>>) => {

@@ -179,7 +179,7 @@ class Book extends KeyedRow {
   @BelongsTo(() => Shelf, { foreignKey: 'shelfId', constraints: false }) declare shelf?: Shelf | null;
 }
 
-/** Its answers have keys as somebody has typed them. */
+/** Answers with the key in another form of the same number. */
 class TypedBooks extends crudController(Book) {
   override async read(): Promise<Book> {
     return { id: 1, shelfId: '+007' } as unknown as Book;

@@ -1,4 +1,4 @@
-/** An association whose key is not unique joins rows of others, and one whose constraint does something else is told at the start. */
+/** An association whose key is not unique joins rows of others. The start refuses it, and one whose constraint does something else. */
 import { expect } from 'chai';
 import {
   BelongsTo,

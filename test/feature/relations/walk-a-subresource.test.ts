@@ -104,14 +104,14 @@ class CityTag extends Model {
   @Column(DataType.TEXT) declare kind: string | null;
 }
 
-/** Its columns are of two sizes. */
+/** A join table whose two columns differ in size. */
 @Table({ tableName: 'city_picks', timestamps: false })
 class CityPick extends Model {
   @PrimaryKey @Column(DataType.BIGINT) declare cityId: string;
   @PrimaryKey @Column(DataType.INTEGER) declare reviewId: number;
 }
 
-/** Its key becomes a CITEXT: the key of a path may be written otherwise than that of its row. */
+/** A model whose key becomes a CITEXT: a path may have another case than the row. */
 @Crud({ subresources: { ports: UNGUARDED } } as object)
 @Table({ tableName: 'harbours', timestamps: false })
 class Harbour extends Model {
@@ -393,7 +393,7 @@ describe('[R26] walking a sub-resource', () => {
     expect(await refused(`/teams/${RED}/tasks`, 403)).to.equal(await refused(`/teams/${RED}`, 403));
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'guest' });
     await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'reader' });
-    // The list would tell the team of each task, which the tasks themselves do not.
+    // The list would reveal the team of each task, which the tasks themselves do not.
     expect(await refused(`/teams/${RED}/tasks`, 403, { ...a, 'x-role': 'visitor' })).to.equal(
       '{"detail":"This request may not list tasks of Team."}',
     );

@@ -30,7 +30,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** Its serial key is nobody's business. */
+/** Its serial key is hidden from clients. */
 @Crud({
   id: 'slug',
   endpoints: EVERY_ENDPOINT,

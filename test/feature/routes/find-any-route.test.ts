@@ -1,4 +1,4 @@
-/** Routes told apart by their first segment: any request meets what it meets when all routes are asked in turn. */
+/** Routes by their first segment: any request meets the layers that it meets when Express tries all routes in turn. */
 // @runs fast
 import { expect } from 'chai';
 import express, { type Express, type Router } from 'express';
@@ -43,7 +43,7 @@ const requests = fc.array(
   { minLength: 1, maxLength: 8 },
 );
 
-/** A router whose layers write down that they were asked, and with what. */
+/** A router whose layers record their calls, with the parameters. */
 function routerOf(list: readonly Entry[], trace: unknown[]): Router {
   const router = express.Router();
   for (const [index, { kind, path, does }] of list.entries()) {

@@ -1,4 +1,4 @@
-/** Query parameters that nobody reads: refused, so that a typo does not change what a request means, or ignored. */
+/** Unknown query parameters: refused, so that a typo does not change the meaning of a request, or ignored. */
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';

@@ -44,7 +44,7 @@ class StatsController {
   }
 }
 
-/** Wider than a resource: it is asked for what the resource does not have. */
+/** Wider than a resource: it gets the paths that the resource does not have. */
 @JsonController('/:any')
 class RestController {
   @Get('/:thing')

@@ -20,7 +20,7 @@ describe('behind a proxy that takes off a prefix', () => {
   beforeEach(() => emptyTables(site, 'barges'));
   afterEach(() => site.app.set('trust proxy', false));
 
-  /** Where a new record is, by an answer to a request with this header. */
+  /** The `Location` of a new record, in the answer to a request with this header. */
   async function placeOf(prefix: string): Promise<string | undefined> {
     await emptyTables(site, 'barges');
     const { headers } = await site.agent.post('/barges').set(PREFIX, prefix).send({ id: 'a b' }).expect(201);

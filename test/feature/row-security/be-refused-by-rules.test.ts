@@ -127,7 +127,7 @@ describe('being refused by rules of the database', () => {
       expectProblem(await site.agent.get('/ledgers/1'), 500, unexpected);
       expectProblem(await site.agent.post('/ledgers').send({}), 500, unexpected);
       expectProblem(await site.agent.delete('/ledgers/1'), 500, unexpected);
-      // A second after the test before, the log may tell how many requests more have failed as there.
+      // A second after the test before, the log may have the number of its other failures.
       const codes = logger.lines.flatMap(({ details }) =>
         details['status'] === 500 ? [details['code']] : [],
       );

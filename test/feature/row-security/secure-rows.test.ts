@@ -374,7 +374,7 @@ async function visit(server: Listening, index: number): Promise<unknown[]> {
   const exported = SERVES_EXPORTS ? ['/walkeds?format=ndjson', '/hookeds?format=ndjson'] : [];
   for (const path of exported.flatMap((each) => [each, `${each}&consistent=true`])) {
     let answer = await ask(server, { path, headers: { tenant } });
-    // So many at once are refused.
+    // The application refuses too many exports at once.
     while (answer.status === 503) answer = await ask(server, { path, headers: { tenant } });
     const rows = answer.body.split('\n').filter(Boolean);
     const tenants = tenantsOf(rows.map((line) => JSON.parse(line) as Row));

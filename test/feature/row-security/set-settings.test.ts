@@ -58,7 +58,7 @@ interface KnownRequest extends Request {
   tenant?: string;
 }
 
-/** Only Sequelize runs its statements. */
+/** A model whose statements only Sequelize runs. */
 @Crud({
   dependencies: [
     (request: KnownRequest, _response, next) => {
@@ -283,7 +283,7 @@ describe('the settings of statements', () => {
 
       @Column(DataType.TEXT)
       get title(): string {
-        // It cannot wait for a query.
+        // A getter cannot wait for a query.
         seen.push(currentSettings() && ROWS);
         return this.getDataValue('title');
       }

@@ -1,4 +1,4 @@
-/** Each leak that was found in comparable libraries, by name: a scope holds on all of these ways, whoever runs the SQL. */
+/** Each leak that was found in comparable libraries, by name: a scope holds on all of these ways, on both paths. */
 // @runs fast
 import { expect } from 'chai';
 import express from 'express';

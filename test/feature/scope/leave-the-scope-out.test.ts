@@ -72,7 +72,7 @@ function inSubqueries(predicate: Predicate, isInside = false): Predicate | null 
   }
 }
 
-/** Places of a tree of relations, each told by the columns that are read there. */
+/** Places of a tree of relations, each identified by the columns that are read there. */
 const PLACES = {
   'a record that is included': { of: 'rows', columns: 'id owner label' },
   'included rows': { of: 'rows', columns: 'id owner code' },

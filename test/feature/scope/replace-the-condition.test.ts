@@ -1,4 +1,4 @@
-/** A hook that puts another condition in the place of that of a request finds no rows of others: it is refused, and told. */
+/** A hook that replaces the condition of a request finds no rows of others: the query is refused, and the log names the hook. */
 import { expect } from 'chai';
 import { type FindOptions, Op, type WhereOptions } from 'sequelize';
 import { BeforeCount, BeforeFind, Column, DataType, Table } from 'sequelize-typescript';

@@ -30,7 +30,7 @@ import { startProofGround } from '../../support/proof-ground.js';
 import { wholeOr } from '../../support/short.js';
 import { Card, SERVED, Twin, type World } from '../../support/tenant-notes.js';
 
-/** Overrides of every method that ask `super`, and routes of their own. */
+/** Overrides of every method that call `super`, and routes of their own. */
 function overridden(model: ModelClass, options: CrudOptions = {}) {
   // No export goes through a method list; the type takes an option or none.
   const listed = { ...options, export: undefined } as unknown as CrudOptions;
@@ -75,7 +75,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     worlds: wholeOr(['there', 'absent'], ['there', 'absent', 'changed']),
   },
   'generated controllers off the fast path': { options: () => ({ fastPath: false }) },
-  // Of a principal of its own each, so that none is a repetition.
+  // Each request has another principal, so that none is a repetition.
   'writes with an Idempotency-Key': {
     options: () => ({ fastPath: true, idempotency: { principal: () => randomUUID() } }),
     worlds: ['there'],

@@ -57,7 +57,7 @@ class Shelf extends NumberedRow {
   @HasMany(() => Page) declare pages?: Page[];
 }
 
-/** Nothing of it is for everybody. */
+/** Only editors may read its text. */
 @Crud<Secret>({ search: ['text'], fields: { text: { read: isEditor } } })
 @Table({ tableName: 'secrets', timestamps: false })
 class Secret extends NumberedRow {
@@ -294,7 +294,7 @@ describe('a search by words', () => {
     const before = await answers();
     expect(before.filter((each) => each.includes('"status":200')).length).to.be.greaterThan(30);
     expect(before.join()).to.not.match(/"note"|hidden wool/);
-    // Other values where nobody of these may look, and other rows of others.
+    // Changes values that these requests may not see, and rows of others.
     await paths.site.engine.sequelize.query(
       `UPDATE pages SET note = 'wool lee knit 東京 ' || id; UPDATE pages SET title = 'lee knit', author = 'of 100%' WHERE owner = 'B';
        INSERT INTO pages (id, title, author, owner, "shelfId") SELECT n, 'wool lee', 'knit', 'B', 1 FROM generate_series(40, 49) n`,

@@ -29,7 +29,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'letters', timestamps: false })
 class Letter extends TextRow {}
 
-/** Where a method of a controller waits, and what it does then. */
+/** A place in a method of a controller where it waits, and the code that it runs then. */
 interface Stop {
   /** Called by the method when it has come here. */
   reach(): void;
@@ -166,7 +166,7 @@ describe('a client that goes away', () => {
     return ended.promise;
   };
 
-  /** It needs the only connection. */
+  /** This write needs the only connection. */
   const writeOther = () => Letter.create({ text: 'other' }, { transaction: null });
   const texts = async () => (await Letter.findAll({ useMaster: true })).map(({ text }) => text);
 
@@ -227,7 +227,7 @@ describe('a client that goes away', () => {
   it('begins nothing for a method that has not been called by then', async () => {
     called.length = 0;
     await leave('POST', '/by-hand/late/lost', { rest: writeOther });
-    // It needs the only connection for reads.
+    // This read needs the only connection for reads.
     await leave('GET', '/by-hand/late', { rest: () => Letter.count() });
     expect(called).to.deep.equal([]);
     expect(await texts()).to.deep.equal(['other']);

@@ -153,7 +153,7 @@ describe('serve', () => {
       await promise;
       socket.resetAndDestroy();
       await once(socket, 'close');
-      // It is noticed by what is written, because no more is read.
+      // The process notices a closed connection by a write, because it reads no more.
       executed[0]?.end();
       await Promise.all(closed);
       await nextTurn();

@@ -42,7 +42,7 @@ interface Way {
   /** Left out where Sequelize deletes: it is the way that the others are compared with. */
   readonly softDelete?: NonNullable<CrudOptions['softDelete']>;
   readonly deleted: unknown;
-  /** Its values in rows that are alive. */
+  /** Values of the mark in rows that are not deleted. */
   readonly others: readonly unknown[];
 }
 

@@ -23,7 +23,7 @@ const SOFT = { createdAt: false, updatedAt: false, paranoid: true } as const;
 @Table({ ...SOFT, tableName: 'orgs' })
 class Org extends Kept {}
 
-/** Its rows are deleted at another moment than at none. */
+/** A model whose rows are deleted at any moment but NULL. */
 @Crud()
 @Table({ ...SOFT, tableName: 'sites', deletedAt: 'ended' })
 class Site extends Kept {
@@ -42,7 +42,7 @@ class Emp extends Kept {
   @Column(DataType.STRING(20)) declare name: string | null;
 }
 
-/** Its key may name rows of two models, and rows that are nowhere. */
+/** A model whose key may name rows of two models, and rows that do not exist. */
 @Crud({ prefix: '/remarks' })
 @Table({ tableName: 'remarks', timestamps: false })
 class Remark extends Kept {

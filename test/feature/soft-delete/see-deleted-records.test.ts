@@ -69,7 +69,7 @@ class Odd extends KeyedRow {
 }
 
 const UNKNOWN = 'unknown';
-/** One thing is wrong, of which this much is told. */
+/** Expects one problem, with these members. */
 function expectFault({ status, body }: Response, fault: object): void {
   expect(status).to.equal(400);
   expect(body.errors).to.have.lengthOf(1);
@@ -178,7 +178,7 @@ describe('soft-deleted records of a list and a read', () => {
       /^This route has no parameter 'deleted'. It accepts page, size, [^']*\.$/,
     );
     expect((await get('/shelves?deleted=only')).body.errors[0].code).to.equal(UNKNOWN);
-    // Where unknown parameters are passed over, it is one.
+    // Where unknown parameters are ignored, `deleted` is ignored, too.
     expect((await get('/lines?deleted=only')).body.total).to.equal(2);
     for (const method of ['post', 'patch', 'delete'] as const) {
       const path = method === 'post' ? '/papers' : '/papers/1';

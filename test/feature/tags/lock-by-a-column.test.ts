@@ -128,7 +128,7 @@ describe('a lock column', () => {
           expect(refused.body.errors.at(-1)).to.include({ pointer: `/${lock}`, code: 'readOnly' });
         }
         await expectChange(app.agent.patch(one).send({ name: 'b' }));
-        // Nothing changes.
+        // A write of the same value changes nothing.
         const same = await app.agent.patch(one).send({ name: 'b' });
         expect(tagOf(same)).to.equal(`"${step}"`);
         const late = await app.agent.patch(one).set('if-match', '"0"').send({ name: 'c' });
@@ -373,7 +373,7 @@ class Text extends KeyedRow {
   @Column({ type: DataType.STRING(20), allowNull: false }) declare text: string;
 }
 
-/** They declare their version, as existing tables have it: it may be NULL, or have a default of the table's own. */
+/** A model that declares its version, as existing tables have it: it may be NULL, or have a default of the table's own. */
 @Crud({ prefix: '/declared', endpoints: ['read', 'create'] })
 @Table({ tableName: 'declared', timestamps: false, version: 'lock' })
 class Declared extends Text {

@@ -50,7 +50,7 @@ class Note extends NumberedRow {
   @BelongsTo(() => Author) declare author?: Author;
 }
 
-/** Its version does not leave. */
+/** Its version is in no answer. */
 @Crud({ ifMatch: 'required' })
 @Table({ tableName: 'locks', timestamps: false, version: 'revision' })
 class Lock extends Model {

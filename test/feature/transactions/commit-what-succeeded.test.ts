@@ -1,4 +1,4 @@
-/** A transaction in which something failed, and whose code went on: it is rolled back, and that is told. */
+/** A transaction in which a statement failed, and whose code went on: it is rolled back, and the answer says so. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Param, Post } from 'routing-controllers';
@@ -90,7 +90,7 @@ interface Home extends AsyncDisposable {
 
 /** Passes on nothing of what ends a transaction. */
 class SilentSequelize extends Sequelize {
-  // As what it overrides: the value is of the base.
+  // An override with the signature of Sequelize's `query`; the type of its result is that of the base.
   override async query(...args: Parameters<Sequelize['query']>): Promise<never> {
     const answer = await super.query(...args);
     return (args[0] === 'COMMIT;' ? undefined : answer) as never;

@@ -161,7 +161,7 @@ describe('a transaction in which something is thrown', () => {
         () => unitOfWork(failing, { retryable: true }),
         () => dbSession<unknown>(fail),
       ]) {
-        // Not by expect, which would read it to show it; nor does a promise become it without reading.
+        // Compared without `expect`, which would read the value to show it. A promise rejects with it without reading it.
         expect(await run().catch((error: unknown) => error === value)).to.equal(true);
       }
       await expectWrites();

@@ -1,4 +1,4 @@
-/** Columns of other types than the attributes of their model are told at the start, and answered in one way on both paths. */
+/** Columns of other types than the attributes of their model: the start names them, and both paths answer in the same way. */
 // @runs fast
 import { expect } from 'chai';
 import { Column, DataType, ForeignKey, HasMany, Model, PrimaryKey, Table } from 'sequelize-typescript';
@@ -39,7 +39,7 @@ class Even extends Model {
   @Column(DataType.ARRAY(DataType.ARRAY(DataType.INTEGER))) declare board: number[][] | null;
 }
 
-/** Its rows are included, and listed under it. */
+/** A model whose rows are included, and listed under it. */
 @Crud({ include: { oddities: true } })
 @Table({ tableName: 'boxes', timestamps: false })
 class Box extends KeyedRow {

@@ -136,7 +136,7 @@ class Client {
     const answers = second ? [first, second] : [first];
     const made = answers.find(({ status }) => status === 201);
     expect(made, first?.text).to.not.equal(undefined);
-    // Of two at the same time the second waits for the first, or is told to come again.
+    // The second of two at the same time waits for the first, or gets a 409.
     for (const { status, text } of answers) expect([201, 409], text).to.include(status);
     for (const { status, body } of answers) if (status === 201) expect(body).to.deep.equal(made?.body);
     this.#expectRecord(made as Answer, this.#learn(values.id, values));
@@ -303,7 +303,7 @@ class Client {
     await this.#relearn(known);
   }
 
-  /** Of a record that all clients change: none of their changes may be lost. */
+  /** Changes a record that all clients change: none of their changes may be lost. */
   async #increment(): Promise<void> {
     for (;;) {
       const { body, headers } = await this.#app.agent.get(`/leaves/${this.#shared}`).expect(200);

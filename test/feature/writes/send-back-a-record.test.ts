@@ -98,7 +98,7 @@ except({ values: REASON, session: REASON, records: REASON }).describe('a record 
       for (const [name, value] of Object.entries(changes))
         expectProblem(await send(verb, { ...whole, title: 'c', [name]: value }), 422, readOnly(name));
       expectProblem(await send(verb, { ...whole, id: '2', version: null }), 422, readOnly('id', 'version'));
-      // Of a record that somebody else has changed.
+      // A record that another client has changed.
       const { body: newer } = await send('patch', { title: `${verb}!` });
       const { status, body } = await send(verb, { ...newer, version: newer.version - 1, title: 'c' });
       expect([status, body]).to.deep.equal([422, readOnly('version')]);

@@ -91,7 +91,7 @@ class SchemedRead {
 @Table({ tableName: 'schemed', timestamps: false })
 class Schemed extends Text {}
 
-/** Only its address has its key. */
+/** A model whose key is in the address of a record only. */
 @Crud()
 @Table({ tableName: 'addressed', timestamps: false })
 class Addressed extends Model {
@@ -106,14 +106,14 @@ class Addressed extends Model {
   declare text: string;
 }
 
-/** Nothing of it is the user's; the application's own replacer sees its answers. */
+/** A model without code of the user's; the application's own replacer sees its answers. */
 @Crud()
 @Table({ tableName: 'replaced', timestamps: false })
 class Replaced extends Text {
   @Column(DataType.JSONB) declare extra: object;
 }
 
-/** Its controller answers by itself. */
+/** A model whose controller answers by itself. */
 @Crud()
 @Table({ tableName: 'answered', timestamps: false })
 class Answered extends Text {}
@@ -235,7 +235,7 @@ class HandController {
   }
 }
 
-/** Of an application: it adds a record to the object that a method has returned, or returns it alone. */
+/** An interceptor of the application: it adds a record to the object that a method has returned, or returns it alone. */
 @Interceptor()
 class GiveAlong implements InterceptorInterface {
   intercept(_action: Action, result: unknown): unknown {

@@ -140,7 +140,7 @@ const twice = (key: string, at: string) => ({
 const aside = (header: string) => ({
   detail: `${header} is about one Place, and on_conflict finds it by the body, so that nothing was done; leave it out.`,
 });
-/** As for any create. */
+/** The same problem as that of any create. */
 const nameTaken = (at = '') => ({
   detail: 'Another record has the same unique value.',
   errors: ['name', 'country'].map((name) => taken(name, at).errors[0]),

@@ -10,7 +10,7 @@ import { expectIssue, expectJson, expectNothing, expectProblem } from '../../sup
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 
-/** It is marked as deleted. */
+/** A model whose records are marked as deleted. */
 @Crud()
 @Table({ tableName: 'books', underscored: true, version: true, paranoid: true })
 class Book extends Model {
@@ -35,7 +35,7 @@ class Loan extends Model {
   @Column(DataType.STRING(20)) declare stamp: string | null;
 }
 
-/** It is deleted for good. */
+/** A model whose records are deleted for good. */
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {

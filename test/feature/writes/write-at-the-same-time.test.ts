@@ -1,4 +1,4 @@
-/** Many clients at once: of those that cannot all succeed, one does, and the others are told; a change and its answer are those of one request. */
+/** Many clients at once: of those that cannot all succeed, one does, and the others get an error. A change and its answer are those of one request. */
 
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';

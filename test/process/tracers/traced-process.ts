@@ -15,7 +15,7 @@ export interface Tracer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Nothing but what the tests look at. */
+/** Turns off all parts of the tracers but those that the tests read. */
 const QUIET = {
   DD_TRACE_EXPERIMENTAL_EXPORTER: 'log',
   DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',

@@ -7,7 +7,7 @@ export interface TracedSpan {
   readonly name: string;
   /** The statement; empty for a span of something else. */
   readonly text: string;
-  /** Of its parameters; null for a tracer that records none. */
+  /** Values of its parameters; null for a tracer that records none. */
   readonly values: readonly string[] | null;
   readonly isError: boolean;
   /** For the span of a request: the value of its header `x-case`. */

@@ -127,7 +127,7 @@ describe('the rules of a resource', () => {
         ['team', 'isOpen'],
         ['id', 'share', 'isOpen'],
       ]);
-      // It is no change of a key that the row has it.
+      // A replacement repeats the key, which is no change of it.
       expect(await formOf('replace')).to.deep.equal([
         ['team', 'isOpen'],
         ['team', 'share', 'isOpen'],

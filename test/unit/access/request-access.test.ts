@@ -12,7 +12,7 @@ const Task = defineModel('Task', {
   ownerId: DataTypes.INTEGER,
 });
 
-/** Counts how often a rule is asked. */
+/** Counts the calls of a rule. */
 function counting<T>(answer: T) {
   const rule = (): T => {
     rule.asked += 1;

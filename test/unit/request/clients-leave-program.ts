@@ -6,10 +6,10 @@ import { setImmediate } from 'node:timers/promises';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { connectionOf } from '../../../src/express/connection/open-connection.js';
 
-/** Of `--expose-gc`. */
+/** The function of `--expose-gc`. */
 declare function gc(options?: { type: 'minor' }): void;
 
-/** So many that V8 compiles Node's `end` with what it has decided. */
+/** Calls after which V8 compiles Node's `end` with its latest assumptions. */
 const HOT = 20_000;
 const MEASURED = 5_000;
 /** Connections, and answers that are left unsent. */
@@ -27,7 +27,7 @@ function answer(isSent: boolean): ServerResponse {
   const request = new IncomingMessage(CONNECTION);
   const response = new ServerResponse(request);
   Object.assign(request, { res: response });
-  // As a log of requests does it.
+  // A listener that keeps the request, as a log of requests does.
   response.once('close', () => request);
   if (isSent) response.assignSocket(CONNECTION);
   response.end('{"id":1}');

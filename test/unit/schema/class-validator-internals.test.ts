@@ -54,7 +54,7 @@ const { part } = fc.letrec<{ part: object; value: unknown }>((tie) => ({
         maxKeys: 3,
         noNullPrototype: true,
       }),
-      // Of another shape it takes an object for several, and several for one.
+      // Other shapes: an object in the place of several, and several in the place of one.
       fc.option(
         fc.oneof(fc.constantFrom<unknown>(null, 7), fc.array(fc.oneof(tie('part'), fc.constant('a')))),
       ),

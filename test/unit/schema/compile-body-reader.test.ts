@@ -40,7 +40,7 @@ class Oddity extends Model {
   set virtual(_value: unknown) {}
 }
 
-// As a member of a class the linter takes it for a promise's.
+// Called as a function: the linter takes a member `then` of a class for that of a promise.
 Column({ type: DataType.JSONB, allowNull: false })(Oddity.prototype, 'then');
 
 interface Above {

@@ -58,7 +58,7 @@ describe('OperationCompiler', () => {
 
 const OPERATORS = ['==', '!=', '=lt=', '=ge=', '=like=', '=inotlike='] as const;
 const SLOTS = { id: 'the id', 'scope.owner': 'the owner' };
-/** None of it is part of any text of a statement. */
+/** A value that no text of a statement may contain. */
 const boundValue = fc.string().map((text) => `~${text}~`);
 const value: fc.Arbitrary<Value> = fc.oneof(
   boundValue,

@@ -5,7 +5,7 @@ import { ConnectionQueue } from '../../../../src/postgres/connections/connection
 import type { PooledClient } from '../../../../src/postgres/session/connection-internals.js';
 import { deferred } from '../../../support/deferred.js';
 
-/** A queue for a pool with one connection, which somebody uses. */
+/** A queue for a pool with one connection, which is in use. */
 async function lineOfOne() {
   const pool = {
     size: 1,

@@ -56,7 +56,7 @@ interface Attempt {
 interface Write {
   readonly id: string;
   readonly attempts: Attempt[];
-  /** Its results, each time. */
+  /** Its results, which should be one. */
   readonly told: unknown[];
   /** Number of times that it is in the database. */
   commits: number;
@@ -84,11 +84,11 @@ class Simulation {
     this.#queryTimeout = queryTimeout;
     this.#pool = new MemoryPool(size, 1_000, async () => {
       if (this.#isRefusing) throw new Error('too many connections');
-      // Nothing else of it is used.
+      // The queue reads no other member.
       return { queryTimeout } as PooledClient;
     });
     const execute = (client: PooledClient, batch: Batch) => this.#send(client, batch);
-    // As a runner does it.
+    // Executes at once, as a runner does.
     const executeAlone: ExecuteAlone = (queue, client, { statement, values, answer }) => {
       const started = clock.now;
       const end: Batch['end'] = (error) => {
@@ -120,7 +120,7 @@ class Simulation {
   }
 
   #add(key: string): void {
-    // A closing pool is asked for each.
+    // A closing pool has its own line for each write.
     if (this.#pool.bypassesQueue) return;
     const write: Write = { id: `${this.#writes.length}`, attempts: [], told: [], commits: 0 };
     this.#writes.push(write);
@@ -209,7 +209,7 @@ function expectOutcome({ attempts, told, commits, id }: Write): void {
   else expect(commits).to.equal(isCommitted ? 1 : 0);
   if (told[0] instanceof Error && told[0].message === 'too many connections') return;
   expect(told[0]).to.equal(last?.said);
-  // Rolled back with others, it is executed by itself, unless it was this one that somebody cancelled.
+  // A write that was rolled back with others is executed by itself, unless it was the cancelled one.
   const isFinal = last?.isAlone || last?.failure === null || last?.failure === 'cancelled' || isUnknown;
   expect(isFinal, 'executed by itself').to.equal(true);
 }

@@ -65,7 +65,7 @@ class Simulation {
     this.#clock = clock;
     this.#tokens = tokens;
     for (let spent = tokens; spent < BURST; spent += 1) this.#budget.spend();
-    // Of one it is not known what it costs, of the others it is.
+    // The cost of one statement is unknown, that of the others is measured.
     this.#statements = [null, 0.01, 0.1].map((cost, index) => {
       const statement = new PreparedStatement(`SELECT ${index}`, `s${index}`);
       if (cost !== null) statement.measure(cost);
@@ -73,7 +73,7 @@ class Simulation {
     });
     const pool = new MemoryPool(size, 1_000, async () => {
       if (this.#isRefusing) throw new Error('too many connections');
-      // Nothing else of it is used.
+      // The lane reads no other member.
       return { pipeline: false } as PooledClient;
     });
     this.#pool = pool;
@@ -159,7 +159,7 @@ class Simulation {
       this.#askAlone(pending);
     };
     const pending = new SharedRead({ ...asked, answer, fail: tell }, repeat, this.#budget);
-    // As a runner does it.
+    // Chooses the connection as a runner does.
     if (read.isShared) this.#lane.add(pending);
     else this.#askAlone(pending);
   }
@@ -171,7 +171,7 @@ class Simulation {
     );
   }
 
-  /** As a runner does it. */
+  /** Executes on a connection of its own, as a runner does. */
   #askAlone(read: SharedRead): void {
     const { statement, values, answer, fail } = read.pending;
     this.#queue.join({
@@ -213,7 +213,7 @@ class Simulation {
     // A lane reads what came late in one more turn of the event loop.
     await nextTurn();
     if (milliseconds < PATIENCE || this.#tokens < BURST) return;
-    // All but the slow one, if it is known, are answered or asked again.
+    // All reads but the slow one, if it is known, have an answer or are repeated.
     const stuck = this.#reads.filter(({ told, isRepeated }) => told === undefined && !isRepeated);
     const shared = [...this.#underway].filter(([client]) => client.pipeline).map(([, batches]) => batches);
     for (const batches of shared) {

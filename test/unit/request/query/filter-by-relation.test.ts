@@ -24,7 +24,7 @@ const ALLOWED = {
 };
 
 const { City, Country, Review } = relatedModels();
-// Nothing keeps a second row out.
+// Without a unique index, so that a second row is possible.
 City.hasOne(Review, { as: 'latest', foreignKey: 'cityId' });
 const [plan] = compilePlan(
   [

@@ -1,4 +1,4 @@
-/** Whatever the text: a filter, or problems with a position in it; nothing else is ever thrown. */
+/** Any text is a filter, or has problems with a position in it; the parser throws nothing else. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataTypes } from 'sequelize';

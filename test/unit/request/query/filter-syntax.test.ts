@@ -7,7 +7,7 @@ const B: ShortTree = ['b', '==', '2'];
 const C: ShortTree = ['c', '!=', '3'];
 
 const TREES: Readonly<Record<string, ShortTree | null>> = {
-  // Nothing.
+  // Texts without a filter.
   '': null,
   ' \t ': null,
   // The examples of the documentation.
