@@ -1,4 +1,4 @@
-/** The back office of the atlas in a real browser: lists, forms, conflicts, and what was deleted. `npm run admin -- --test` builds it first. */
+/** The back office of the atlas in a real browser: lists, forms, conflicts, and deleted records. `npm run admin -- --test` builds it first. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Request } from 'playwright-core';

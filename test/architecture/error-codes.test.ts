@@ -49,7 +49,7 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
 const EXPRESSION =
   /\b(?:pointer|parameter)\b[^{}]*?\bcode(?:,|: (?!')[^,]+,)|\binvalidAttribute\(\w+, (?!')/g;
 
-/** All matches of a pattern: what its first group that takes part has found. */
+/** All matches of a pattern: the text of its first group that takes part. */
 function found(pattern: RegExp, source: string): readonly string[] {
   return [...source.matchAll(pattern)].map(([, ...groups]) => groups.find((group) => group) ?? '');
 }

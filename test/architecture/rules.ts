@@ -1,4 +1,4 @@
-/** The rules of the architecture: which file may import what. Each returns one line per violation. */
+/** The rules of the architecture: the allowed imports of each file. Each rule returns one line per violation. */
 import { builtinModules } from 'node:module';
 import { posix } from 'node:path';
 import { type ModuleReference, scanModule } from './scan-module.js';
@@ -87,7 +87,7 @@ const ROOT_FILES = [
   'command-line.ts',
   'index.ts',
 ];
-/** The only file whose work it is to import what its user names. */
+/** The only file that imports modules of its user. */
 const LOADER = 'load-application.ts';
 
 const PURE_LAYERS = [
@@ -225,13 +225,13 @@ export function findLooseFrameworks(modules: ModuleTree): string[] {
   });
 }
 
-/** The files that may read what a framework does not promise to have. */
+/** The files that may read internals of a framework. */
 const ACCESSORS = /-internals\.ts$/;
 /** A field that begins with `_` in a type, and a cast to a type that is made up on the spot. */
 const INTERNAL_FIELD = /^\s*(?:readonly )?_\w+\??[:(].*;$|\bas (?:unknown as |object as )?\{[^}]*\b_\w+\??:/;
 const LOOSE_CAST = /\bas (?:unknown|object) as \{/;
 
-/** Internals of frameworks that are read elsewhere than in the files that look whether they are there. */
+/** Internals of frameworks that are read outside of the files that check if they are there. */
 export function findLooseInternals(sources: SourceTree): string[] {
   return [...sources].flatMap(([file, source]) => {
     if (ACCESSORS.test(file) || file.endsWith('.d.ts')) return [];
@@ -329,7 +329,7 @@ function violation(file: string, { specifier, line }: ModuleReference, reason: s
   return `${file}:${line} imports ${target}: ${reason}.`;
 }
 
-/** Openings that leave out what a comment is about. */
+/** Openings without a subject. */
 const VAGUE = /^\s*(?:\/\*\*|\*|\/\/)\s+(What|Whether|Who|Those|One of|How|Which)\b/;
 
 /** Verbs of people. The field has others: return, evaluate, read, log, identify, check. */

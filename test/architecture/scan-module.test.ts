@@ -1,4 +1,4 @@
-/** The scanner that the architecture tests stand on. */
+/** The scanner of the architecture tests. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

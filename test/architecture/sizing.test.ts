@@ -7,7 +7,7 @@ import { PACKAGE_ROOT } from '../support/package-root.js';
 const ENGINE = 'engine-lifespan.ts';
 const SERVER = 'express/server/express-server.ts';
 
-/** The rows of its table of limits: the file of `src` that says it, how, and how many of its units the unit of the page has. */
+/** The rows of its table of limits: the file of `src` with the default, a pattern of its code, and the number of its units in the unit of the page. */
 const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit: number]>> = {
   'connections of a pool': [ENGINE, /POOL = [^}]*\bmax: ([\d_]+)/, 1],
   'wait for a connection of the pool': [ENGINE, /POOL = [^}]*\bacquire: ([\d_]+)/, 1_000],

@@ -37,7 +37,7 @@ export class Judge {
     return path.send(method, address, body);
   }
 
-  /** Sends a GET to both applications; `part` is what has to be equal, such as the records of a page. */
+  /** Sends a GET to both applications; `part` selects the part that has to be equal, such as the records of a page. */
   async get(address: string, wanted: unknown, part: (answer: Answer) => unknown): Promise<void> {
     for (const path of this.paths) {
       const answer = await this.send(path, 'GET', address);

@@ -1,4 +1,4 @@
-/** Writes of a model: a row is created, changed to what it is, replaced and deleted. Rows that others need are kept. */
+/** Writes of a model: a row is created, updated with its own values, replaced and deleted. Rows that others need are kept. */
 import { type Json, type Judge, type Path, shownColumns, texts, toJson } from './judge.js';
 import type { Row, RowMaker } from './rows.js';
 import { quote } from './tables.js';
@@ -76,7 +76,7 @@ async function createAndDelete(
   judge.expect(path, `GET ${address} after DELETE`, status, 404);
 }
 
-/** Sends each column back as GET shows it: nothing in the row may change but what triggers change. */
+/** Sends each column back as GET shows it: the row keeps all values but those that triggers change. */
 async function patchToItself(judge: Judge, path: Path, row: Row): Promise<void> {
   const { specimen } = judge;
   const { attributes, id, table } = specimen;

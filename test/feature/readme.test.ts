@@ -168,7 +168,7 @@ function nameOf(page: string): string {
   return page.replace(/^docs\/|\.md$/g, '');
 }
 
-/** A part of a program as a module, in which what it declares counts as used. */
+/** A part of a program as a module, in which its declarations count as used. */
 function fragment(known: string | undefined, code: string): string {
   const names = [...code.matchAll(/^(?:abstract class|class|const|(?:async )?function) (\w+)/gm)];
   return [known, code, `export { ${names.map(([, name]) => name).join(', ')} };`].join('\n');

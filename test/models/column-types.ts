@@ -1,4 +1,4 @@
-/** Types of columns that a model names by a text, or by a type of Sequelize that has no parser: values, filters, and what is refused. */
+/** Types of columns that a model names by a text, or by a type of Sequelize that has no parser: values, filters, and refusals. */
 import type { DataType as Type } from 'sequelize';
 import { DataType } from 'sequelize-typescript';
 

@@ -1,4 +1,4 @@
-/** `crud-controllers init` as its user meets it: what the packed package writes is built, passes its own tests, and is served. */
+/** `crud-controllers init` for its user: the files of the packed package are built, pass their own tests, and are served. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

@@ -54,8 +54,8 @@ async function packAgain(): Promise<Tarball> {
 }
 
 /**
- * Makes a folder a project with the package unpacked in its `node_modules`, and nothing beside it but what an
- * installation has: its dependencies, the peers that it needs, and the types of Node.
+ * Makes a folder a project with the package unpacked in its `node_modules`. Beside it are only the packages of an
+ * installation: its dependencies, the peers that it needs, and the types of Node.
  */
 export async function createProject(folder: string, tarball: Tarball): Promise<void> {
   await install(folder, tarball, [...requiredPeers(await readManifest()), '@types/node']);

@@ -1,4 +1,4 @@
-/** A project with the packed package: what its command writes, and what `npm start` there serves. */
+/** A project with the packed package: the files of its command, and their `npm start`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';

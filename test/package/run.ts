@@ -8,7 +8,7 @@ export interface Result {
   readonly everything: string;
 }
 
-/** Like `tryRun`, and throws what the program printed when it fails. */
+/** Like `tryRun`, and throws the output of the program when it fails. */
 export async function run(
   file: string,
   args: readonly string[],
@@ -42,7 +42,7 @@ export function tryRun(
   });
 }
 
-/** Without what `npm test` says about this package to the programs it starts: they would take it for theirs. */
+/** Without the variables that `npm test` sets for this package: the programs that it starts would take them for theirs. */
 export function environment(): NodeJS.ProcessEnv {
   const isOurs = /^npm_(?:package|lifecycle|command|config_local_prefix)|^NODE_V8_COVERAGE$/i;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !isOurs.test(name)));

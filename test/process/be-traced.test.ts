@@ -30,7 +30,7 @@ const TRACERS = { ...INSTALLED, ...(process.env['CRUD_TEST_SENTRY'] ? SENTRY : {
 const CLIENTS = 12;
 const COUNTED = Array.from({ length: CLIENTS }, (_, index) => index + 1);
 
-/** A request, and what it has to show. */
+/** A request, and the expected parts of its span. */
 interface Case {
   readonly name: string;
   readonly body?: object;

@@ -32,7 +32,7 @@ async function work(): Promise<void> {
     setTimeout(() => response.json({ method, pid: process.pid }), Number(params.ms));
   });
   await bootstrap(app, { models: [], health: false });
-  // Each connection has an answer in this time, which says that it ends.
+  // Each connection has an answer in this time, with the header that ends it.
   await serve(app, { port: 0, drainDelay: 1_000 });
 }
 

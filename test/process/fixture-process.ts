@@ -37,7 +37,7 @@ export class FixtureProcess extends Program {
     return fixture;
   }
 
-  /** The same, without what the default logger has written. */
+  /** The same, without the output of the default logger. */
   get words(): string {
     return this.output.replace(/^\{"level".*\}\n/gm, '');
   }

@@ -16,7 +16,7 @@ const FILE = wholeOr(30_000, 1_000_000);
 const LONGER = 'x'.repeat(wholeOr(1_500, 0));
 /** Bytes that one of them may need, however many its rows are. */
 const MOST = 30 * 1024 * 1024;
-/** Milliseconds within which a process ends that cuts what it has under way. */
+/** Milliseconds within which a process ends that cuts its work under way. */
 const SOON = 8_000;
 const LINES = 'application/x-ndjson';
 const PROGRAM = ['--expose-gc', join(__dirname, 'many-rows-fixture.js')];

@@ -77,7 +77,7 @@ export class PipeliningClient {
     this.#socket.write(requests.map(format).join(''));
   }
 
-  /** Takes one whole answer off what came. */
+  /** Takes one whole answer off the received text. */
   #readAnswer(): boolean {
     const end = this.rest.indexOf('\r\n\r\n');
     if (end < 0) return false;

@@ -1,4 +1,4 @@
-/** Serves models with all that a user can plug in, makes requests, and prints what was answered and logged, as JSON. */
+/** Serves models with all plug-ins of a user, sends requests, and prints the answers and the log, as JSON. */
 import 'reflect-metadata';
 import express from 'express';
 import {

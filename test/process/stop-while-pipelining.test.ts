@@ -54,7 +54,7 @@ describe('a process that is told to stop while clients pipeline', () => {
     const requests = [get('/held'), post('before'), get('/pid'), post('after')];
     const client = await PipeliningClient.start(fixture.port, 3, () => requests.shift() ?? get('/pid'));
     await fixture.untilPrinted('working');
-    // The answers behind the slow one are ready, and have said already that the connection stays.
+    // The answers behind the slow one are ready, and their headers keep the connection open.
     while ((await storedTexts(database.url)).length === 0);
     fixture.signal();
     while ((await fixture.tryToConnect()) !== 'ECONNREFUSED');
@@ -117,7 +117,7 @@ function startClients(port: number): Promise<PipeliningClient[]> {
   );
 }
 
-/** Whole answers without a gap, of which none but the last says that the connection ends. */
+/** Whole answers without a gap; only the last one has the header that ends the connection. */
 function expectOrderlyEnd({ sent, answered, rest, error }: PipeliningClient): void {
   expect({ rest, error }).to.deep.equal({ rest: '', error: undefined });
   const connections = sent.slice(0, answered).map(({ answer }) => answer?.connection);

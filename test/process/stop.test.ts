@@ -27,7 +27,7 @@ describe('a process that is told to stop', () => {
     expect(stopped.took).to.be.within(least - 10, least + SOON);
   }
 
-  /** A fixture over a database of notes, and what is in it at the end. */
+  /** A fixture over a database of notes, and its rows at the end. */
   async function withNotes(options: FixtureOptions, work: (fixture: FixtureProcess) => Promise<void>) {
     await using database = await freshDatabase();
     await using fixture = await FixtureProcess.start({ ...options, databaseUrl: database.url });

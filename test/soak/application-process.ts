@@ -1,4 +1,4 @@
-/** Runs the application as a process, and reads what it logs. */
+/** Runs the application as a process, and reads its log. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ export class ApplicationProcess implements AsyncDisposable {
     return application;
   }
 
-  /** Has it collect its garbage, and say what is left. */
+  /** Has it collect its garbage, and return its measures. */
   async measure(): Promise<Measure> {
     const heard = this.#hear();
     this.#child.send('measure');

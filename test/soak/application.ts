@@ -25,7 +25,7 @@ export interface Measure {
   readonly pools: readonly PoolState[];
 }
 
-/** Milliseconds. Short, since requests wait for what is frozen until one of them is over; a busy machine needs as long. */
+/** Milliseconds. Short, since requests wait for a frozen back end until one of them is over; a busy machine needs as long. */
 const TIMEOUTS = {
   connectionTimeoutMillis: 1_500,
   lock_timeout: 1_500,
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
 }
 
 function measure(): Measure {
-  // One more frees what finalizers of the first have let go.
+  // A second collection frees the memory that finalizers of the first have released.
   for (let time = 0; time < 2; time += 1) globalThis.gc?.();
   const { heapUsed: heap, external, rss } = process.memoryUsage();
   return { heap, external, rss, pools: poolStates(currentEngine()) };

@@ -15,7 +15,7 @@ export interface Run {
   readonly tags: Map<string, string>;
 }
 
-/** A request, and what may come of it. */
+/** A request, with its allowed statuses. */
 export interface Wanted extends Call {
   /** Its kind, for reports. */
   readonly name: string;

@@ -9,7 +9,7 @@ export const ACCOUNTS = 20;
 interface Account {
   /** The texts of acknowledged changes, by the version that each led to. */
   readonly changes: Map<number, string>;
-  /** Changes whose answer was lost, or said nothing of the outcome. */
+  /** Changes whose answer was lost, or left the outcome open. */
   unknown: number;
 }
 

@@ -53,7 +53,7 @@ const REFUSED_BY_ROWS: typeof REFUSED = [
   [412, { method: 'PATCH', path: '/parcels/1', body: { text: 'x' }, headers: { 'if-match': '"none"' } }],
 ];
 
-/** Sends what is refused. */
+/** Sends a request that is refused. */
 export async function beRefused(client: SoakClient): Promise<void> {
   const { dice } = client;
   const needsRows = dice.once(4);

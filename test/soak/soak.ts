@@ -1,4 +1,4 @@
-/** The soak: mixed load on an application while everything around it fails, and what becomes of its promises. */
+/** The soak: mixed load on an application while everything around it fails, and the promises that hold all the same. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { type Dice, dice } from '../support/dice.js';
@@ -21,7 +21,7 @@ export interface SoakOptions {
   readonly seconds: number;
   /** Milliseconds from the beginning of a request to that of the next one of the same client, at least. */
   readonly pace: number;
-  /** The most milliseconds that a fault lasts, beside what it lasts at least. */
+  /** The most milliseconds that a fault lasts, beside its least time. */
   readonly longest: number;
   /** Prints a line for each fault. */
   readonly say: (line: string) => void;
@@ -60,7 +60,7 @@ export async function soak(options: SoakOptions): Promise<SoakResult> {
     poolSize: POOL_SIZE,
     groupCommit: options.seed % 2 === 1,
   });
-  // Awaited here: what it needs is stopped when this function ends.
+  // Awaited here: the servers that it needs are stopped when this function ends.
   return await new Soak(options, backEnds, application).run();
 }
 

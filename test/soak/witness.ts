@@ -1,4 +1,4 @@
-/** Sees each answer and each fault: what may fail while what it needs is away, and what may not. */
+/** Judges each answer by the faults: requests may fail while a back end that they need is away, and no others may. */
 import type { Answer } from './send.js';
 
 /** A back end, which a request needs, and a fault takes away. */
@@ -40,7 +40,7 @@ export interface Seen {
   readonly answer: Answer | Error;
 }
 
-/** Keeps what it has seen in numbers, and what is wrong in words. */
+/** Counts the answers, and collects the problems. */
 export class Witness {
   readonly faults: FaultSpan[] = [];
   readonly problems: string[] = [];

@@ -3,7 +3,7 @@ import type { Response } from 'playwright-core';
 import { startChromium } from './chromium.js';
 import { forSuite } from './for-suite.js';
 
-/** Opens a page for the tests of a suite, and notes what its console complains about. @param app which serves the back office */
+/** Opens a page for the tests of a suite, and notes the complaints of its console. @param app which serves the back office */
 export function forAdminPage(app: { readonly server: { readonly url: string } }) {
   const browser = forSuite(() => startChromium());
   const complaints: string[] = [];

@@ -281,7 +281,7 @@ interface SentBody {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The encodings of a body, and what is said of them. */
+/** Encodings of a body: the name in the header, and a function that makes the bytes, not always rightly. */
 const ENCODINGS: readonly (readonly [name: string, encode: (bytes: Buffer) => Buffer])[] = [
   ['gzip', (bytes) => gzipSync(bytes)],
   ['br', (bytes) => brotliCompressSync(bytes)],

@@ -1,4 +1,4 @@
-/** A document as a contract: answers are held against it, strictly, and what was seen of it is remembered. */
+/** A document as a contract: answers are checked against it, strictly, and the checked parts of it are remembered. */
 import { expect } from 'chai';
 import type { Response } from 'supertest';
 import type {
@@ -36,7 +36,7 @@ export class ApiContract {
     this.operations = new Map(operations.map((each) => [each.operation.operationId, each]));
   }
 
-  /** Fails where an answer is not what the document says of this operation and status. */
+  /** Fails where an answer does not fit the document of this operation and status. */
   check(operationId: string, answer: Response): void {
     const { operation } = this.operations.get(operationId) as ContractOperation;
     const { status, headers, text = '' } = answer;

@@ -1,4 +1,4 @@
-/** A logger that keeps its lines, for tests of what is logged and what is not. */
+/** A logger that keeps its lines, for tests of the log. */
 
 import type { Logger } from '../../src/index.js';
 import { flushFailures } from '../../src/respond/failure-log.js';

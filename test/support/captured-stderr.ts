@@ -1,6 +1,6 @@
 /** Lines on standard error, for tests of the logger that needs no configuration. */
 
-/** Keeps what is written while `work` runs, instead of writing it. */
+/** Keeps the output of standard error while `work` runs, instead of writing it. */
 export async function captureStderr<T>(work: () => PromiseLike<T>): Promise<{ result: T; lines: string[] }> {
   const { write } = process.stderr;
   let text = '';

@@ -1,4 +1,4 @@
-/** Required by every Node process that a test starts: what it records, the process of the tests reads and judges. */
+/** Required by every Node process that a test starts: the process of the tests reads and judges its records. */
 import { appendFileSync } from 'node:fs';
 import { recordAnswers, recordWarnings } from './record-process.js';
 

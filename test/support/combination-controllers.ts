@@ -16,7 +16,7 @@ import { passingController, withParameter } from './passing-controllers.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Returns what it is given. */
+/** Returns its argument. */
 @Interceptor()
 export class PassOn implements InterceptorInterface {
   intercept(_action: unknown, content: unknown): unknown {
@@ -33,7 +33,7 @@ export const onSession = oncePerModel((model) =>
   ),
 );
 
-/** Overrides that look into each record. */
+/** Overrides that read each record. */
 export const throughRecords = oncePerModel((model) => {
   class ThroughRecords extends crudController(model) {
     override async list(query: ListQuery, context: CrudContext) {
@@ -61,7 +61,7 @@ export const throughRecords = oncePerModel((model) => {
   return ThroughRecords;
 });
 
-/** From its first look on a record holds values, and is written from those. */
+/** From its first read on a record holds values, and is written from those. */
 function lookInto(record: Model): Model {
   void record.dataValues;
   return record;

@@ -1,6 +1,6 @@
 /** The combinations of the two decisions, by name. The scripts that run the tests read them, too. */
 
-/** The values of CRUD_TEST_PATH. Each text says which code runs the SQL, and which code writes the answer. */
+/** The values of CRUD_TEST_PATH. Each text names the code that runs the SQL, and the code that writes the answer. */
 export const COMBINATIONS = {
   fast: 'our SQL on connections of the pool; rows become JSON text',
   values: 'the same; an interceptor is given the answer as values',

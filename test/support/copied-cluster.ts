@@ -1,4 +1,4 @@
-/** The data of a server of the tests: a copy of what `initdb` has made once, because `initdb` takes as long as a test file. */
+/** The data of a server of the tests: a copy of the files that `initdb` has made once, because `initdb` takes as long as a test file. */
 import { execFile } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { access, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /** A promise that a test resolves itself. */
 
-/** The promise, and what resolves it. */
+/** The promise, and the function that resolves it. */
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   resolve(value: T): void;

@@ -1,4 +1,4 @@
-/** An empty registry of `@Crud` for each test of a suite; what the other test files declared is there again afterwards. */
+/** An empty registry of `@Crud` for each test of a suite; the declarations of other test files are there again afterwards. */
 
 const REGISTRY = Symbol.for('crud-controllers:registry:v1');
 

@@ -28,7 +28,7 @@ export function expectIssue(
   expectProblem(response, status, { detail: issue.detail, errors: [issue] });
 }
 
-/** The path does not have the method, and the answer says which it has. */
+/** Expects that the path does not have the method, and that the answer lists its methods. */
 export function expectNoMethod(response: Response, method: string, allow: string): void {
   const detail = `This path does not have the method ${method}; it has ${allow}.`;
   expectProblem(response, 405, { detail });

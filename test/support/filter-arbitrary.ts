@@ -44,7 +44,7 @@ function wholeTime(time: string): string {
   return time + '00:00:00.000000'.slice(time.length);
 }
 
-/** A type, with what is known of it. */
+/** A type, with its values and operators. */
 export interface Kind {
   readonly type: ColumnDataType;
   readonly operators: readonly string[];
@@ -235,7 +235,7 @@ export const ROWS: readonly TextRow[] = Array.from({ length: 120 }, (_, row) =>
 /** A value in the place of one that a row does not have. */
 const OTHERS = ['null', '"other"', '12', 'true', '{}', '["a", 1, true]', '{"on": true}'];
 
-/** The column `data` of a row, which has what the paths say, and something else where they say nothing. */
+/** The column `data` of a row: the values of the paths, and other values where a row has none. */
 export function dataOf(row: number): string | null {
   const other = (type: string) =>
     OTHERS.filter((each) => typeof JSON.parse(each) !== type)[row % 5] ?? 'null';

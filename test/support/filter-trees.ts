@@ -8,7 +8,7 @@ export type ShortTree =
   | { readonly of: string; readonly operator: string; readonly condition: ShortTree }
   | readonly [selector: string, operator: string, values: string | readonly string[]];
 
-/** The tree of a filter, or what is wrong with it. */
+/** The tree of a filter, or its issues. */
 export type Parsed =
   | { readonly tree: ShortTree | null }
   | { readonly code: string; readonly position: number; readonly detail: string };

@@ -1,4 +1,4 @@
-/** Finds what the body of an error must not show: SQL, names of the database, errors of libraries, stacks, paths, addresses. */
+/** Finds texts that the body of an error must not show: SQL, names of the database, errors of libraries, stacks, paths, addresses. */
 import { homedir, hostname, tmpdir } from 'node:os';
 
 /** Each kind of leak, with a pattern of it in a text or in JSON. */

@@ -23,7 +23,7 @@ export function recordFindings(): void {
   recordAnswers((answer) => answers.push(answer));
   recordWarnings(addWarning);
   recordBusyClients((stack) => problems.push(`A connection was given a query while it had one: ${stack}`));
-  // Mocha drops a rejection that nothing has handled, and does not stand it to be thrown while a test is running.
+  // Mocha drops a rejection that nothing has handled, and breaks when one is thrown while a test is running.
   process.on('unhandledRejection', (reason) => {
     problems.push(`A rejected promise was not handled: ${(reason as Error | null)?.stack ?? String(reason)}`);
   });
@@ -51,7 +51,7 @@ export function allowInAnswers(...texts: readonly string[]): void {
   allowed = [...allowed, ...texts];
 }
 
-/** Forgets what was found: a test that fails has its own reason. */
+/** Forgets the findings: a test that fails has its own reason. */
 export function forgetFindings(): void {
   answers.length = 0;
   problems.length = 0;

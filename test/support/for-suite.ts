@@ -5,8 +5,8 @@ import { after, before } from 'mocha';
 const held = new WeakMap<object, AsyncDisposable[]>();
 
 /**
- * Starts something before the tests of a suite, and ends it after them: all that the suite has at the place of its first call,
- * the latest first. Its members are there for tests and hooks.
+ * Starts something before the tests of a suite, and ends it after them. All things of a suite end in the same hook, the latest
+ * first. Its members are there for tests and hooks.
  */
 export function forSuite<T extends AsyncDisposable>(start: () => T | Promise<T>): T {
   let started: T | undefined;

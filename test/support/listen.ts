@@ -1,4 +1,4 @@
-/** A real server on a free port, and requests as bytes: for what no HTTP client would send. */
+/** A real server on a free port, and requests as bytes, for those that no HTTP client would send. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -42,7 +42,7 @@ export const mochaHooks = {
   },
 };
 
-/** Makes what is found a failure of the test it belongs to. A root hook that fails would end the whole run. */
+/** Makes findings a failure of their test. A root hook that fails would end the whole run. */
 function judge(test: Mocha.Test): void {
   const { fn } = test;
   if (!fn) return;
@@ -57,7 +57,7 @@ function judge(test: Mocha.Test): void {
   };
 }
 
-/** Makes what a file leaves behind, when its own hooks have run, a failure of this file and of no later one. */
+/** Makes leftovers of a file, when its own hooks have run, a failure of this file and of no later one. */
 function leaveNothing(files: readonly Mocha.Suite[]): void {
   let before = openHandles();
   for (const file of files) {

@@ -70,7 +70,7 @@ export class OwnPostgres implements AsyncDisposable {
     this.proxy.retarget(portOf(this.#server));
   }
 
-  /** Ends it at once, without a word to its clients: what `pg_ctl stop -m immediate` does. */
+  /** Ends it at once, without a message to its clients, as `pg_ctl stop -m immediate` does. */
   async crash(): Promise<void> {
     const postmaster = await this.#postmaster();
     process.kill(postmaster, 'SIGQUIT');

@@ -1,4 +1,4 @@
-/** Code of a user's that calls `super` in each generated method, and passes on what it gets. */
+/** Code of a user's that calls `super` in each generated method, and passes on its result. */
 import type { Model } from 'sequelize';
 import {
   type Class,

@@ -45,7 +45,7 @@ export async function startPgBouncer(
   };
 }
 
-/** It logs in to the server as the user of the address, whatever a client says of itself. */
+/** It logs in to the server as the user of the address, whatever user a client names. */
 function configuration(databaseUrl: string, settings: Readonly<Record<string, string | number>>): string {
   const { hostname, port, username, password } = new URL(databaseUrl);
   const server = [

@@ -29,7 +29,7 @@ export function startPostgres(): Promise<TestServer> {
   return server;
 }
 
-/** The one connection of this process for what surrounds its tests: a new one costs more than most statements. */
+/** The one connection of this process for the work around its tests: a new one costs more than most statements. */
 export function administer(): Promise<Client> {
   connection ??= connect();
   return connection;
@@ -65,7 +65,7 @@ async function connect(): Promise<Client> {
   return connectTo((await startPostgres()).url);
 }
 
-/** Copied files cost half of what their pages in the log do. Before PostgreSQL 15 there was no other way, and no word for it. */
+/** Copied files cost half as much as their pages in the log. PostgreSQL before 15 always copies, and has no keyword for it. */
 async function strategy(client: Client): Promise<string> {
   const { rows } = await client.query("SELECT current_setting('server_version_num')::int >= 150000 AS known");
   return rows[0].known ? 'STRATEGY FILE_COPY' : '';

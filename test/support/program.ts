@@ -1,4 +1,4 @@
-/** A program as a process of its own: what it prints, and how it ends. */
+/** A program as a process of its own: its output, and its end. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -7,7 +7,7 @@ import { StatementTap } from './statement-tap.js';
 import { SERVED, TWIN_COLUMN, UNSERVED, type World } from './tenant-notes.js';
 import { startTestApp } from './test-app.js';
 
-/** The resources, and what A may not touch of each. */
+/** The resources, and the rows of each that A may not touch. */
 const TABLES: Readonly<Record<string, ProvenTable>> = {
   Note: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },
   Card: { table: 'notes', allowed: ['A'], foreign: "owner IS DISTINCT FROM 'A'" },

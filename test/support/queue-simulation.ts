@@ -279,7 +279,7 @@ export class QueueSimulation {
     guest.state = 'over';
   }
 
-  /** The queue may catch what is thrown. */
+  /** The queue may catch the error of a check, so it is kept here. */
   #note(check: () => void): void {
     try {
       check();
@@ -317,7 +317,7 @@ export class QueueSimulation {
     return served[choice % served.length];
   }
 
-  /** One that follows finds what the one before it has left. */
+  /** A guest that follows another one finds the connection as that one left it. */
   #enter(client: PooledClient, behind = 0): void {
     const count = this.#used.get(client) ?? 0;
     this.#used.set(client, count + 1);

@@ -1,4 +1,4 @@
-/** Random models with random associations, options and rows: what is answered is compared with what is computed from these. */
+/** Random models with random associations, options and rows: answers are compared with values that are computed from these. */
 import { type AnyModel, CODES, KEYS, type KeyKind, WORD } from './any-model.js';
 import { type Dice, dice } from './dice.js';
 import { KINDS } from './filter-arbitrary.js';

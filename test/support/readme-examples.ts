@@ -1,9 +1,9 @@
-/** The examples of the README and of the guide, as data: programs, and commands with what they print. */
+/** The examples of the README and of the guide, as data: programs, and commands with their output. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGE_ROOT } from './package-root.js';
 
-/** A command of a console block, and what it printed. */
+/** A command of a console block, and its output. */
 export interface ConsoleExample {
   readonly command: string;
   readonly output: string;
@@ -11,7 +11,7 @@ export interface ConsoleExample {
 
 /** A code block of a page. */
 export interface CodeBlock {
-  /** The HTML comment before it, which says how it is tested; empty without one. */
+  /** The HTML comment before it, which names the way of its test; empty without one. */
   readonly comment: string;
   readonly language: string;
   readonly code: string;

@@ -2,7 +2,7 @@
 import { DataTypes, type ModelAttributes, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../src/declare/crud-options.js';
 
-/** Cities, what they belong to, and what belongs to them. New ones, attached to one instance. */
+/** Cities, with the models that they belong to, and that belong to them. New ones, attached to one instance. */
 export function relatedModels() {
   const sequelize = new Sequelize({ dialect: 'postgres', logging: false });
   const define = (name: string, attributes: ModelAttributes): ModelClass =>

@@ -1,4 +1,4 @@
-/** Random filters over what the options of random models allow, and how a client writes them. */
+/** Random filters over the relations that the options of random models allow, and their texts. */
 import fc from 'fast-check';
 import { type AnyFilters, type AnyModel, isOne, relationOf } from './any-model.js';
 import { printComparison, valuesFor } from './filter-arbitrary.js';

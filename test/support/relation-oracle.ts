@@ -74,7 +74,7 @@ function totalsOf(length: number, areAllKnown: boolean, mode: CountMode, cap = N
   return mode === 'none' ? { total: null, total_is: 'none' } : { total: cap, total_is: 'at_least' };
 }
 
-/** The JSON of a record with what is included in it. */
+/** The JSON of a record with its included relations. */
 export function shown(
   model: AnyModel,
   row: Row,

@@ -38,7 +38,7 @@ export interface Samples {
   readonly fresh: Readonly<Record<string, unknown>>;
 }
 
-/** A route, with what the document says of it. */
+/** A route, with its operation in the document. */
 export interface DescribedRoute {
   readonly method: string;
   /** With `:id`. */
@@ -47,7 +47,7 @@ export interface DescribedRoute {
   readonly schemas: Readonly<Record<string, JsonSchema>>;
 }
 
-/** All requests of a route that this can think of; each says something that another does not. */
+/** All requests of a route that this can make; each differs from the others in its meaning. */
 export function requestsOf(route: DescribedRoute, samples: Samples): WholeRequest[] {
   const { method, operation } = route;
   const parameters = operation.parameters ?? [];
@@ -144,7 +144,7 @@ function filterFor({ name }: DescribedParameter, all: readonly DescribedParamete
   return name !== 'q' && (isNeeded || name === 'max_affected') ? 'q=points=ge=-9&' : '';
 }
 
-/** Filters by what is behind relations, as far as the description of `q` names it: by all of it, and by what only others have. */
+/** Filters by related rows, as far as the description of `q` names them: by all values, and by those that only others have. */
 function relationFilters(description = ''): string[] {
   const ones = [...description.matchAll(/^\| `(\w+)\.(\w+)` \| string/gm)].flatMap(([, relation, name]) => [
     `${relation}.${name}=like=*of*`,

@@ -6,7 +6,7 @@ import { unitOfWork } from '../../src/index.js';
 
 const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 
-/** Undoes what a request has written that is refused. */
+/** Undoes the writes of a request that is refused. */
 class Refused extends Error {}
 
 /** @param sequelizeOf called at each request, because models are attached later; requests pass where it returns undefined */
@@ -34,7 +34,7 @@ async function answerInUnit(sequelize: Sequelize, response: Response, next: Next
     });
     held.send();
   } catch (error) {
-    // The commit has failed, or the answer could not be sent: what was held is not true.
+    // The commit has failed, or the answer could not be sent: the held answer is not true.
     held.drop();
     const added = response.headersSent ? [] : response.getHeaderNames().filter((name) => !(name in before));
     for (const name of added) response.removeHeader(name);

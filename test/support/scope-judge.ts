@@ -29,7 +29,7 @@ export function judge(statement: SentStatement, scoped: ScopedTable): string | n
   return reason === null ? null : `${reason}: ${statement.text} ${JSON.stringify(statement.values)}`;
 }
 
-/** The texts of the queries that stand before the statement, with one blank between tokens, by name. */
+/** The texts of the queries before the statement, with one blank between tokens, by name. */
 function tablesOf(statement: SentStatement): ReadonlyMap<string, string> {
   const nodes = treeOf(statement.text);
   const tables = new Map<string, string>();
@@ -46,8 +46,8 @@ function flatten(node: Node): string {
 }
 
 /**
- * True where a write of a statement of many rows writes only the rows that the query `.found` has locked, which is judged as any other: by the
- * key that it has found, or by keys of which each has been found, or nothing is written.
+ * True where a write of a statement of many rows writes only the rows that the query `.found` has locked. That query is judged as
+ * any other. The rows are selected by the found key, or by keys of which each has been found, or nothing is written.
  */
 function isOfFound(
   conditions: readonly (readonly Node[])[],
@@ -148,7 +148,7 @@ function isKeyCheck(nodes: readonly Node[], at: number): boolean {
   return isNegated && typeof asked !== 'string' && KEY_CHECK.test(asked.flat().join(' '));
 }
 
-/** Judges what a query does with a table that it names. */
+/** Judges the use of a table that a query names. */
 function judgeTable(
   nodes: readonly Node[],
   at: number,

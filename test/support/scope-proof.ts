@@ -48,7 +48,7 @@ const IDS = ['1', '4', '13', '3', '2', '11', '6', '12', '999', '-1', 'x'];
 /** Text that only rows of others have. */
 const MARK = /~[\w ]+/;
 
-/** In short, half of the reads, always the same ones: what leaves a scope out of a statement shows in many of them. */
+/** In short, half of the reads, always the same ones: a scope that a statement lacks shows in many of them. */
 const isChosen = wholeOr(
   (request: WholeRequest | string) => hash('sha256', JSON.stringify(request)) < '8',
   () => true,

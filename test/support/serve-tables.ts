@@ -17,7 +17,7 @@ export interface TableOptions {
   prepare?(): unknown;
 }
 
-/** The two applications of a suite, and what sends SQL to their database. */
+/** The two applications of a suite, and a function that sends SQL to their database. */
 export interface ServedTables {
   readonly site: TestApp;
   readonly apps: readonly BuiltApp[];

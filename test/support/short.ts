@@ -6,7 +6,7 @@ export function wholeOr<T>(short: T, whole: T): T {
   return isShort ? short : whole;
 }
 
-/** A test that `npm test` leaves out: it takes seconds, and what is most likely to break it breaks another one, too. */
+/** A test that `npm test` leaves out: it takes seconds, and a likely fault breaks another test, too. */
 export function itWhole(title: string, test: Mocha.AsyncFunc): void {
   (isShort ? it.skip : it)(title, test);
 }

@@ -1,8 +1,8 @@
-/** A server that accepts every connection and never says a word, as one does whose process hangs. */
+/** A server that accepts every connection and never sends a byte, as one does whose process hangs. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A listening server that says nothing. */
+/** A listening server that sends nothing. */
 export interface SilentServer extends AsyncDisposable {
   readonly port: number;
   /** Number of connections accepted so far. */

@@ -1,4 +1,4 @@
-/** The table of `Specimen`, filled and read by SQL: what a list says about it can be compared with what is there. */
+/** The table of `Specimen`, filled and read by SQL: lists can be compared with the rows that are there. */
 import { QueryTypes, type Sequelize } from 'sequelize';
 import type { SortTerm } from '../../src/index.js';
 import { HARD_COLUMNS, HARD_VALUES, nullableColumn } from './specimen.js';

@@ -4,7 +4,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../src/index.js';
 import { KeyedRow } from '../models/rows.js';
 
-/** Values of each type, as PostgreSQL reads them: the ends of the range, ties in disguise, and what JavaScript rounds. */
+/** Values of each type, as PostgreSQL reads them: the ends of the range, ties in other forms, and values that JavaScript rounds. */
 export const HARD_VALUES = Object.freeze({
   whole: ['-2147483648', '-1', '0', '1', '2147483647'],
   big: [

@@ -74,7 +74,7 @@ function messageReader(
   };
 }
 
-/** Reads what a client sends. */
+/** Reads the messages of a client. */
 function statementReader(tell: (statement: SentStatement) => void): (chunk: Buffer) => void {
   const prepared = new Map<string, string>();
   return messageReader(0, (type, body) => {

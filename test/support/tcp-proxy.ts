@@ -120,7 +120,7 @@ export class TcpProxy implements AsyncDisposable {
     this.limitData(bytes, cut);
   }
 
-  /** Passes on what has this text in it, waits for the answer, and cuts the connection instead of passing that on. */
+  /** Passes on a packet with this text in it, waits for the answer, and cuts the connection instead of passing that on. */
   loseReplyTo(text: string): void {
     this.#doom = text;
   }
@@ -199,7 +199,7 @@ export class TcpProxy implements AsyncDisposable {
     });
   }
 
-  /** A delay that ends or becomes shorter lets nothing overtake what was delayed before. */
+  /** A delay that ends or becomes shorter lets nothing overtake packets that were delayed before. */
   #later(delayed: Delayed, work: () => void): void {
     if (this.#latency === 0 && delayed.length === 0) {
       work();

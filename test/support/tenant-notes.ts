@@ -102,7 +102,7 @@ export class Note extends Notes {
   declare siblings?: unknown;
 }
 
-/** Pages by cursor; a request acts for its tenant and for `C`, of which it sees what is open. */
+/** Pages by cursor; a request acts for its tenant and for `C`, of which it sees open rows. */
 @Crud({
   ...LISTS,
   prefix: '/leaves',
@@ -134,7 +134,7 @@ export class Twin extends Notes {
   declare likes?: unknown;
 }
 
-/** In SQL, because no model says it. */
+/** In SQL, because no model declares it. */
 export const TWIN_COLUMN =
   'ALTER TABLE notes ADD COLUMN twin int GENERATED ALWAYS AS (id) STORED NOT NULL UNIQUE';
 
@@ -202,7 +202,7 @@ const CHANGED: readonly Row[] = [
 
 /** Tags of A, and of B. */
 const OWN_TAGS = ["(1, 'A', 'red')", "(2, 'A', 'green')", "(3, 'A', 'blue')"];
-/** Owner, note and tag: what A sees, and what others may have beside that. */
+/** Owner, note and tag: the tags that A sees, and those that others may have beside them. */
 const OWN_LINKS = ["('A', 4, 1)", "('A', 4, 2)", "('A', 1, 3)", "('A', 3, 1)", "('A', 4, 9)", "('A', 4, 8)"];
 const OTHERS_LINKS = {
   there: ["('B', 4, 3)", "('B', 2, 9)", "('C', 1, 1)", "('B', 10, 2)"],

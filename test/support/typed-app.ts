@@ -1,4 +1,4 @@
-/** A program of the user's: prints what `bootstrap` says of it as JSON. How it is compiled decides. */
+/** A program of the user's: prints the document of `bootstrap` as JSON. Its types depend on the compiler. */
 import 'reflect-metadata';
 import { IsEmail } from 'class-validator';
 import express from 'express';

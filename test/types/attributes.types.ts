@@ -23,7 +23,7 @@ export type UnknownModels = [
   Expect<Equal<CreateValues<Model>, Partial<Record<string, unknown>>>>,
 ];
 
-/** Values of a model that says what its attributes are. */
+/** Values of a model that declares the types of its attributes. */
 export type SaidValues = [
   Expect<Equal<UpdateValues<TypedCity>, Partial<CityAttributes>>>,
   Expect<Equal<CreateValues<TypedCity>['name'], string>>,

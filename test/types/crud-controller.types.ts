@@ -89,7 +89,7 @@ export class ReturnTypes extends crudController(City) {
   }
 }
 
-/** Plain objects, when that is said. */
+/** Plain objects, where the type argument allows them. */
 export class PlainController extends crudController<City, object>(City) {
   override async list(query: ListQuery, context: CrudContext<City>): Promise<Page<object>> {
     const page = await super.list(query, context);
@@ -136,7 +136,7 @@ class CityRepository extends Repository<City> {
   }
 }
 
-/** With routes that take what their resource makes of the request. */
+/** With routes whose parameters are decorated with the values of their resource. */
 export class RoutesController extends crudController(City) {
   @Get('/:id/name')
   name(@InjectId() _id: number, @InjectRecord() city: City) {

@@ -5,7 +5,7 @@ import type { Equal, Expect } from './expect-type.js';
 
 const atlas = createClient<paths>();
 
-/** The calls whose answers are looked at below. */
+/** Calls whose answers are checked below. */
 export const read = () => atlas.GET('/reviews/{id}', { params: { path: { id: '1' } } });
 export const readCity = () =>
   atlas.GET('/cities/{id}', {

@@ -46,7 +46,7 @@ class Paper extends KeyedRow {
   @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare isHidden: boolean;
 }
 
-/** Rows by what a request of Ann is to make of them: hers, one that she sees, and one that she does not; the same deleted. */
+/** Rows by the result of a request of Ann: hers, one that she sees, and one that she does not; the same deleted. */
 const ROWS = [
   { id: 1, owner: 'ann' },
   { id: 2, owner: 'bob' },

@@ -1,4 +1,4 @@
-/** Dependencies: what runs on every route of a resource, before its body is read and before any query. */
+/** Dependencies: middlewares on every route of a resource, before its body is read and before any query. */
 import { expect } from 'chai';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import {

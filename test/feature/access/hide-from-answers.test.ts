@@ -149,7 +149,7 @@ class GettingOther extends Guessed {
   @Column({ type: DataType.TEXT, defaultValue: 'right', get: () => '***' }) declare pin: string | null;
 }
 
-/** With what each shows of its token. */
+/** Models, with the token that each shows. */
 const MODELS: readonly (readonly [model: ModelClass, path: string, token: object])[] = [
   [Scoped, '/scopeds', {}],
   [Named, '/nameds', {}],
@@ -222,7 +222,7 @@ except(OF_MANY).describe('an attribute that a model hides from its records', () 
   }
 
   describe('and a client sends', () => {
-    /** All ways to write it, with what else they need. */
+    /** All ways to write it, with the other members that they need. */
     const writes = (pin: string): readonly Required<Pick<WholeRequest, 'method' | 'path' | 'body'>>[] => {
       const first = { id: 1, pin };
       return [

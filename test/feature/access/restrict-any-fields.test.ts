@@ -1,4 +1,4 @@
-/** Any model with any rules of reading: an answer is the whole one without what the request may not read, byte for byte. */
+/** Any model with any rules of reading: an answer is the whole one without the attributes that the request may not read, byte for byte. */
 // @runs fast
 import { expect } from 'chai';
 import { Exclude, Transform } from 'class-transformer';
@@ -50,7 +50,7 @@ const EVERYTHING_READ = '*';
 const SEED = Math.floor(Math.random() * 2 ** 31);
 const SHAPES = fc.sample(anyShape, { numRuns: 5, seed: SEED });
 
-/** A role is the list of what it may read. */
+/** A role is a list of readable attributes. */
 function mayRead(name: string, isLater: boolean): FieldRules {
   const rule = (request: Request): boolean => {
     const may = request.get('may') ?? '';
@@ -114,7 +114,7 @@ const anyRequest: fc.Arbitrary<Asked> = fc.record({
 
 const isLocation = (line: string) => line.startsWith('Location:');
 
-/** The same answer without some properties of its records, which stand in the order of the model. */
+/** The same answer without some properties of its records, which are in the order of the model. */
 function without(text: string, shown: readonly string[]): string {
   const body = JSON.parse(text);
   const strip = (record: object) =>

@@ -46,7 +46,7 @@ class Article extends KeyedRow {
   @Length(2, 9) @Column(DataType.TEXT) declare touched: string | null;
 }
 
-/** A setter writes what the server sets. */
+/** A setter writes the value that the server sets. */
 @Crud({
   endpoints: ['create', 'update', 'replace', 'createMany', 'updateMany'],
   filterAllow: ['id'],

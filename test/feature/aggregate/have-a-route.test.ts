@@ -1,4 +1,4 @@
-/** The route of the option `aggregate`: its path, its rules, its guards, and what keeps an application with it from starting. */
+/** The route of the option `aggregate`: its path, its rules, its guards, and the mistakes that keep an application from starting. */
 import { expect } from 'chai';
 import type { Request, Response } from 'express';
 import { UseBefore } from 'routing-controllers';

@@ -1,4 +1,4 @@
-/** Aggregates that are refused: names, numbers, zones and conditions that are none; what takes too much; options that no resource can have. */
+/** Refused aggregates: wrong names, numbers, zones and conditions; queries that take too much; options that no resource can have. */
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, crudRouter } from '../../../src/index.js';
@@ -51,7 +51,7 @@ class Sand extends NumberedRow {
 const NAMED = 'Groups and measures have to be in the request, too.';
 const MOST = 'at most 10 are allowed in all';
 
-/** A query string, and what is said of it. */
+/** A query string, and the issue of its answer. */
 const REFUSED: readonly (readonly [query: string, parameter: string, code: string, detail: string])[] = [
   [
     'group=a,b,c,d',

@@ -90,7 +90,7 @@ except({ session: REASON, records: REASON }).describe('an aggregate of a tenant'
     }));
     await Ticket.bulkCreate(others);
   };
-  /** Most of them are answered; others name what is masked, or not there. */
+  /** Most of them have an answer; others name masked attributes, or unknown ones. */
   const randomQuery = ({ some, pick, once, roll }: Dice): string => {
     const strange = once(3);
     const of = (known: readonly string[], least: number, most: number) =>

@@ -266,7 +266,7 @@ function expectProblem({ status, headers, text }: Answer): void {
   }
 }
 
-/** A value in one form, whichever of several it was sent in. */
+/** A value in one form, for values that have several. */
 function asStored(type: ColumnType, value: unknown): unknown {
   if (value === null || value === undefined) return null;
   switch (type.kind) {

@@ -1,4 +1,4 @@
-/** Bodies that are JSON and yet not what the model takes: every problem at once, none of them with its value. */
+/** Bodies that are JSON and do not fit the model: every problem at once, none of them with its value. */
 // @runs fast
 
 import { expect } from 'chai';
@@ -70,7 +70,7 @@ const TEXT_RULE = 'text must be well-formed text without NUL characters.';
 const JSON_RULE =
   'jsonb must not hold NUL characters, lone surrogates, or keys named __proto__, constructor or prototype.';
 
-/** An attribute, values that its column does not take, and what is said about each; `unit/schema/wire-value` has more of them. */
+/** An attribute, values that its column refuses, and the detail of each problem; `unit/schema/wire-value` has more of them. */
 type Broken = readonly [attribute: string, values: readonly unknown[], code: string, detail: string];
 const BROKEN: readonly Broken[] = [
   ['small', [1.5, '1', true, [], {}, [1]], 'isInt', 'small must be an integer.'],

@@ -198,7 +198,7 @@ const BOOKS = ['/books', '/books/added', '/hand/books'];
 
 type Place = readonly [place: string, code: string];
 
-/** Bodies, and what each route answers: a status, and the places and codes of all mistakes. */
+/** Bodies, and the answer of each route: a status, and the places and codes of all mistakes. */
 const BODIES: readonly (readonly [routes: readonly string[], body: string, status: number, ...Place[]])[] = [
   [DRAFTS, '{', 400, ['', 'malformed']],
   [DRAFTS, '', 400, ['', 'missing']],

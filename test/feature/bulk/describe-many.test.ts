@@ -1,4 +1,4 @@
-/** Paths of endpoints for many records, and their document: what they take and answer. */
+/** Paths of endpoints for many records, and their document: parameters, bodies and answers. */
 // @runs fast
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';

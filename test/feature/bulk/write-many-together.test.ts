@@ -1,4 +1,4 @@
-/** Many records in one request that one statement writes: who sees what it answers, and when it is tried another way. */
+/** Many records in one request that one statement writes: the visible records of its answer, and the cases that are repeated in another way. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Interceptor, type InterceptorInterface } from 'routing-controllers';
@@ -194,7 +194,7 @@ except(OF_MANY).describe('many records that one statement writes', () => {
     ];
     const refused = await post('', both);
     expect([refused.status, refused.body.errors[0].pointer]).to.deep.equal([409, '/1/bagId']);
-    // One that refers to nothing says nothing of the next.
+    // A record without a reference before one of another tenant.
     expect((await post('', [{ name: 'a' }, { name: 'b', bagId: foreign?.id }])).status).to.equal(409);
     expect((await post('', TWO)).status).to.equal(201);
     const changed = await site.agent.patch('/pebbles').send(both);

@@ -102,7 +102,7 @@ for (const fastPath of [true, false]) {
       return servers.filter((server) => server === roles[0]).length / servers.length;
     }
 
-    /** Until both have a connection and nothing else uses one, such as the look for indexes at the start. */
+    /** Waits until both have a connection and nothing else uses one, such as the check of indexes at the start. */
     async function untilBothRest(): Promise<void> {
       const seen = new Set<string>();
       while (seen.size < roles.length) seen.add(await read(1));

@@ -1,4 +1,4 @@
-/** The life of an engine: how it is connected, what it is opened with, what goes wrong, and that it is closed once, whatever fails. */
+/** The life of an engine: its connections, its options, its errors, and its end, which comes once, whatever fails. */
 // @runs once
 import { expect } from 'chai';
 import express from 'express';
@@ -506,7 +506,7 @@ describe('an engine', () => {
   });
 });
 
-/** A table that cannot be created, because what it refers to does not exist. */
+/** A table that cannot be created, because the table of its reference does not exist. */
 @Table({ tableName: 'shades', timestamps: false })
 class Shade extends Model {
   @PrimaryKey

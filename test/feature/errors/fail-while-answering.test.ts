@@ -49,7 +49,7 @@ function fail(): never {
   throw new Error('On purpose');
 }
 
-/** Errors whose problem is no JSON; what is read of one of them may differ from time to time. */
+/** Errors whose problem is no JSON; a member of one of them has another value at each read. */
 const UNWRITABLE: Readonly<Record<string, () => unknown>> = {
   'a number that JSON does not have': () => Object.assign(new NotFoundError('x'), { message: 1n }),
   'a ring': () => {

@@ -60,7 +60,7 @@ const TABLE: readonly (readonly [error: Error, status: number])[] = [
 describe('handling exceptions by hand', () => {
   const site = serveTestApp(() => ({ models: [Town, Bridge, Ratio], bootstrap: { models: [] } }));
 
-  /** An Express application with one route; Express 4 does not look at promises, so neither does the route. */
+  /** An Express application with one route; Express 4 ignores promises, so the route does, too. */
   const serve = (work: () => unknown) => {
     const app: Express = express();
     const route: RequestHandler = (_request, response, next) => {

@@ -59,7 +59,7 @@ describe('the log of a failure', () => {
   beforeEach(() => logger.clear());
 
   describe('when code of an application throws', () => {
-    /** The one line that is logged when a route throws what is made. */
+    /** The one line of the log when a route throws this error. */
     async function lineOf(make: () => unknown): Promise<Readonly<Record<string, unknown>>> {
       const app = express();
       await bootstrap(app, { models: [], logger });

@@ -1,4 +1,4 @@
-/** An application's logger gets what goes wrong outside of the generated routes as well: after commits, and by hand. */
+/** An application's logger gets errors outside of the generated routes as well: after commits, and by hand. */
 import { expect } from 'chai';
 import express from 'express';
 import { JsonController, Param, Post } from 'routing-controllers';

@@ -17,7 +17,7 @@ class Shelf extends Model {
   @Column(DataType.TEXT) declare label: string;
 }
 
-/** Keeps what is written to it. */
+/** Keeps the text that is written to it. */
 class Paper extends Writable {
   text = '';
 

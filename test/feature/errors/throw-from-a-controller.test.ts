@@ -1,4 +1,4 @@
-/** Errors in the user's own code: an answer to each, no word of what was thrown, and a process that goes on. */
+/** Errors in the user's own code: an answer to each, without a word of the error, and a process that goes on. */
 // @runs fast
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';

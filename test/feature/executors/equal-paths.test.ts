@@ -755,7 +755,7 @@ async function expectEqualReads(paths: TwoPaths): Promise<number> {
 
 const OLD = 'UPDATE things SET "updatedAt" = \'2000-01-01\'';
 
-/** Writes by either path to a table that has nothing but one row, made of the given values; what is stored is equal, too. */
+/** Writes by either path to a table with one row of the given values; the stored rows are equal, too. */
 async function sameWrite(
   paths: TwoPaths,
   wanted: WholeRequest,

@@ -283,7 +283,7 @@ const MODELS = [
   WithFieldMethod,
 ];
 
-/** Shows that what is plugged in has its effect: the name of row 1 when it is read, which is stored as `shown`, or a test of its own. */
+/** Shows that a plug-in has its effect: by the name of row 1 when it is read, which is stored as `shown`, or by a test of its own. */
 type Effect = string | ((agent: BuiltApp['agent'], path: string) => Promise<unknown>);
 
 const FIELDS = 'the model has getters, and fields that its constructor sets';

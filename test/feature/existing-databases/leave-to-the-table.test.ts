@@ -52,7 +52,7 @@ abstract class Work extends Model {
 @Table({ tableName: 'jobs', timestamps: false })
 class Job extends Work {}
 
-/** Its hooks keep it with Sequelize, and one of them has a value for what the table has a default for. */
+/** A model whose hooks keep it with Sequelize. One of them sets a column that has a default in the table. */
 @Crud({ endpoints: [...ALL] })
 @Table({ tableName: 'jobs', timestamps: false })
 class Task extends Work {
@@ -283,7 +283,7 @@ class Parcel extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false, defaultValue: 7 }) declare changes: number;
 }
 
-/** Refuses what a statement writes into the columns. */
+/** Refuses statements that write into the columns. */
 const TABLE = `
   CREATE TABLE parcels (id int PRIMARY KEY, name text NOT NULL, code text NOT NULL, state text, changes int NOT NULL);
   CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN

@@ -1,4 +1,4 @@
-/** Views and materialized views: what PostgreSQL cannot write is a method that the path does not have, and a change is never lost. */
+/** Views and materialized views: a path has only the methods that PostgreSQL can execute, and no change is lost. */
 // @runs fast
 
 import { expect } from 'chai';

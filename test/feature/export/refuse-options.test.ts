@@ -1,5 +1,5 @@
 // @runs once
-/** Applications that do not start, because an export would not be what it says. */
+/** Applications that do not start, because an export would not fit its options. */
 import { expect } from 'chai';
 import type { InterceptorInterface } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';

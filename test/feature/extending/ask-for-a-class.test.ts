@@ -49,7 +49,7 @@ class Note extends NumberedRow {
 
 const took: unknown[] = [];
 
-/** Keeps what a method is given; a list says of what. */
+/** Keeps the argument of a method, and returns the name of its class; for a list those of its elements. */
 function take(value: unknown): object {
   took.push(value);
   const kind = (each: unknown) => each?.constructor.name;

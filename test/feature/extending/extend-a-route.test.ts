@@ -47,7 +47,7 @@ const OFFSET = { sortAllow: ['text'], filterAllow: ['text', 'flag'] } as never;
 const CURSOR = { sortAllow: ['text'], filterAllow: ['text'], pagination: 'cursor' } as never;
 const TABLE = { tableName: 'columns', timestamps: false } as const;
 
-/** Models of the one table: with nothing of the user's, and by what they extend. */
+/** Models of the one table: one without extensions, and one for each extension. */
 @Crud(OFFSET)
 @Table(TABLE)
 class Plain extends Columns {}
@@ -82,7 +82,7 @@ class WithVirtual extends Columns {
 /** The ids of records whose getters have run. */
 const gotten: number[] = [];
 
-/** Getters that change what is shown before them and behind them. */
+/** Getters that change the value that an answer shows. */
 @Crud(OFFSET)
 @Table(TABLE)
 class WithChanges extends Columns {
@@ -347,7 +347,7 @@ describe('extending a route', () => {
     };
   }
 
-  /** Three rows: with values, without, and with what only SQL can write. */
+  /** Three rows: with values, without, and with values that only SQL can write. */
   const restore = () =>
     site.engine.sequelize.query(`DELETE FROM columns;
       SELECT setval('columns_id_seq', 1, false);
@@ -357,7 +357,7 @@ describe('extending a route', () => {
       ('b', null, null, null, null, null, null, null, null, null, null),
       ('c', 'NaN', -5, 'NaN', false, 'infinity', '0044-03-15 BC', null, '"text"', '', '{{a,b},{c,d}}')`);
 
-  /** All of what is in the rows, as a text. */
+  /** All values of the rows, as a text. */
   const stored = async (): Promise<string> => {
     const text = 'SELECT columns::text AS text FROM columns ORDER BY id';
     const rows = await site.engine.sequelize.query<{ text: string }>(text, { type: QueryTypes.SELECT });

@@ -10,7 +10,7 @@ import { configProblems } from '../../support/config-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { attach } from '../../support/offline-models.js';
 
-/** A new model for each test, as what was called for one is known for the rest of the process. */
+/** A new model for each test, as calls for one are remembered for the rest of the process. */
 function declarePaper() {
   @Crud()
   @Table({ tableName: 'papers', timestamps: false })

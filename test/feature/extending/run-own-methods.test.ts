@@ -1,4 +1,4 @@
-/** Methods that a model has in the place of Sequelize's, and hooks of what a record takes along: every write of a record runs them. */
+/** Methods that a model has in the place of Sequelize's, and hooks of included records: every write of a record runs them. */
 import { expect } from 'chai';
 import type { DestroyOptions, InstanceDestroyOptions } from 'sequelize';
 import { Column, DataType, ForeignKey, HasMany, HasOne, Model, Table } from 'sequelize-typescript';

@@ -45,7 +45,7 @@ const RESULTS: Readonly<Record<string, () => unknown>> = {
 
 class FilmController extends crudController(Film, { endpoints: ['list', 'read', 'delete'] }) {
   override async read(id: number, _query: ReadQuery, { response }: CrudContext<Film>): Promise<Film> {
-    // A record is promised, and the response is what is returned: routing-controllers takes it for "already answered".
+    // The type promises a record, and the method returns the response: routing-controllers takes it for "already answered".
     return (id === 1 ? response.status(203).json({ own: true }) : answerLater(response)) as unknown as Film;
   }
 

@@ -88,7 +88,7 @@ function piecesOf(node: Expression): readonly Piece[] {
   }
   const { attribute, operator, values } = node;
   const [value = '', second = ''] = values;
-  // A value is no pattern: stars of a pattern stand in the text.
+  // A value is no pattern: stars of a pattern are a part of the text.
   if (PATTERN.includes(operator)) return [print(node)];
   if (operator.endsWith('between='))
     return [`${attribute}${operator}(`, { value }, ',', { value: second }, ')'];

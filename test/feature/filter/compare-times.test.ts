@@ -1,4 +1,4 @@
-/** Times at the ends of what PostgreSQL reads: in filters of a list and of its relations, and in bodies. */
+/** Times at the ends of the range of PostgreSQL: in filters of a list and of its relations, and in bodies. */
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
@@ -23,7 +23,7 @@ class Event extends NumberedRow {
 
 const DAY = '2026-01-31T08:00:00';
 
-/** Some of what a unit test reads; all of it is read in one way. */
+/** Some of the texts of a unit test; all of them are read in one way. */
 const RIGHT: Readonly<Record<string, readonly string[]>> = {
   made: [`${DAY}Z`, `${DAY}+05:30`, `${DAY}-15:59`, '0001-01-01T00:00:00-15:59', '9999-12-31T23:59:59+15:59'],
   day: ['0001-01-01', '9999-12-31', '2024-02-29'],

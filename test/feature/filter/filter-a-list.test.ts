@@ -1,4 +1,4 @@
-/** Filtering a list with `q`: what matches, what is refused, and what reaches the database. */
+/** Filters of a list with `q`: matches, refusals, and statements. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Column, DataType, Table } from 'sequelize-typescript';

@@ -1,4 +1,4 @@
-/** `q` on values inside of JSONB: compared as what the option says they are, and never a failure, whatever the rows hold. */
+/** `q` on values inside of JSONB: compared as the types of the option, and never a failure, whatever the rows hold. */
 // @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';

@@ -486,7 +486,7 @@ async function expectHealthy(...names: readonly ComponentName[]): Promise<void> 
   expect(report).to.deep.equal({ status: 'healthy', checks: names.map(healthy) });
 }
 
-/** The JSON of a report, in which a time is only said to be one. */
+/** The JSON of a report, with a fixed word in the place of each time. */
 function timeless(report: HealthReport) {
   const { status, checks } = report.toJSON();
   return {

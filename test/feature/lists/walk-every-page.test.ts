@@ -1,6 +1,6 @@
 /**
- * A walk through all pages of a cursor list, forward and backward, reads every row once and in order: over random tables with
- * ties, NULLs and the extreme values of every type, while other rows come and go.
+ * A walk through all pages of a cursor list, forward and backward, reads every row once and in order. The tables are random, with
+ * ties, NULLs and the extreme values of every type, and other rows come and go.
  */
 // @runs fast
 import { expect } from 'chai';
@@ -36,7 +36,7 @@ interface Answer {
   readonly has_prev: boolean;
 }
 
-/** Random walks; 250 and more find what is rare. */
+/** Number of random walks; 250 and more find rare faults. */
 const WALKS = Number(process.env['CRUD_TEST_WALKS'] ?? wholeOr(40, 120));
 const idArbitrary = fc.integer({ min: -2147483648, max: 2147483647 });
 
@@ -74,7 +74,7 @@ const journeyArbitrary: fc.Arbitrary<Journey> = termsArbitrary.chain((terms) => 
     });
 });
 
-/** One walk, and what it meets. */
+/** One walk, with its pages and changes. */
 class Walk {
   readonly seen: number[] = [];
   readonly #table: SpecimenTable;
@@ -127,7 +127,7 @@ class Walk {
     return page;
   }
 
-  /** A page is a piece of the table as it is now, and says rightly what lies on both sides of it. */
+  /** A page is a piece of the table as it is now, and its envelope is right about both sides of it. */
   async #compare(page: Answer): Promise<void> {
     const all = await this.#table.sortedIds(this.#journey.terms);
     const ids = idsOf(page);

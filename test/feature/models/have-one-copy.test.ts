@@ -1,4 +1,4 @@
-/** Packages that are twice in the tree: what their decorators say is found, or the start is refused. */
+/** Packages that are twice in the tree: the decorators of both are found, or the start is refused. */
 // @runs fast
 
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Everything that can be wrong with a configuration: one error, when the application is built, that says what to write. */
+/** Every mistake in a configuration: one error, when the application is built, that shows the fix. */
 // @runs fast
 
 import { Console } from 'node:console';

@@ -1,4 +1,4 @@
-/** Answers of figures, files, upserts and removals of many are what the document says of them. */
+/** Answers of figures, files, upserts and removals of many are as in the document. */
 // @runs fast
 import { expect } from 'chai';
 import { DataType } from 'sequelize-typescript';

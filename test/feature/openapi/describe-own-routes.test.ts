@@ -1,4 +1,4 @@
-/** Routes and classes of the user's in the document, and on the wire: what `@Answers`, return types and read schemas say is answered. */
+/** Routes and classes of the user's in the document, and on the wire: answers as `@Answers`, return types and read schemas declare them. */
 import { expect } from 'chai';
 import { Expose, Type } from 'class-transformer';
 import { IsDate, IsInt, IsOptional, IsString, ValidateNested } from 'class-validator';

@@ -23,7 +23,7 @@ const OBSERVED = ['Maker', 'Gadget', 'Note', 'Member'] as const;
 type Name = (typeof OBSERVED)[number];
 const TABLES = OBSERVED.map((name) => `${name.toLowerCase()}s`);
 
-/** For each resource: bodies that are right, one that is taken, and the ids of what is there, free and referred to. */
+/** For each resource: right bodies, one with a taken value, and the ids of a record, of none, and of one that others refer to. */
 const FIXTURES: Readonly<
   Record<
     Name,

@@ -730,7 +730,7 @@ describe('the OpenAPI document', () => {
       [
         '/papers/{id}',
         { operationId: 'readDoc', path: ['id'], refused: ['403'] },
-        // The path has one name for what is at this place.
+        // The path has one name for the parameter at this place.
         { operationId: 'exchangeDoc', path: ['id'], refused: ['403'] },
       ],
       ['/papers/newest', { operationId: 'latestDoc', path: [], refused: [] }],

@@ -1,4 +1,4 @@
-/** Requests made from the document alone: what it allows is accepted, and what it forbids is refused. */
+/** Requests made from the document alone: allowed ones are accepted, and forbidden ones are refused. */
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -227,13 +227,13 @@ function isCoherent(values: Readonly<Record<string, unknown>>): boolean {
   });
 }
 
-/** The same with all relations included that something is said of. */
+/** The same with all relations included that have a parameter. */
 function withIncludes(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const paths = Object.keys(values).flatMap((name) => includeOf(name).include ?? []);
   return paths.length === 0 ? values : { ...values, include: [...new Set(paths)].join() };
 }
 
-/** The relation that a parameter is about, as what it needs beside it. */
+/** The relation of a parameter, as the `include` that it needs beside it. */
 function includeOf(parameter: string): { readonly include?: string } {
   const [, include] = /^(.+)\.\w+$/.exec(parameter) ?? [];
   return include === undefined ? {} : { include };
@@ -243,7 +243,7 @@ function isFilter(parameter: string): boolean {
   return /(^|\.)q$/.test(parameter);
 }
 
-/** Values around the edges of what columns hold. */
+/** Values around the limits of columns. */
 const strange = fc.constantFrom(
   ...[null, '', 0, -6, 6, 32_768, 2_147_483_648, 1.5, true, [], {}, [null], ['seven!!']],
   ...'12.345 1234567.1 123456.10 9223372036854775807 01 24:01 23:59:59.1234567'.split(' '),

@@ -59,7 +59,7 @@ class Visit extends Model {
   @Exclude() @Column(DataType.STRING) declare passwordHash: string;
 }
 
-/** Nobody serves it; what it hides is hidden on the class. */
+/** A model without a resource; its hidden attributes are hidden on the class. */
 @Exclude()
 @Table({ tableName: 'chips', timestamps: false })
 class Chip extends Model {

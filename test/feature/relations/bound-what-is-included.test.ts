@@ -37,7 +37,7 @@ class Tree extends NumberedRow {
   @HasMany(() => Tree, { foreignKey: 'wholeId', constraints: false }) declare parts?: unknown;
 }
 
-/** The same rows, where what is not known is passed over. */
+/** The same rows, in a resource that ignores unknown parameters. */
 @Crud({ prefix: '/lenient', unknownQuery: 'ignore', include: { whole: UNGUARDED } } as object)
 @Table({ tableName: 'trees', timestamps: false })
 class Lenient extends NumberedRow {

@@ -106,7 +106,7 @@ const declare = (model: ModelClass, options: object = {}): void => Crud(options 
 const ids = (answer: { readonly body: { readonly items: readonly { readonly id: number }[] } }) =>
   answer.body.items.map(({ id }) => id);
 
-/** Tests say what guards the rows. */
+/** Overrides of a combination would be one more guard. */
 const OVERRIDES = 'its overrides are guards';
 
 except({ records: OVERRIDES, session: OVERRIDES }).describe('a sub-resource', () => {

@@ -1,4 +1,4 @@
-/** Code of the user's that guards the rows of a model on their own routes would be passed by: an include has to say what holds instead. */
+/** Code of the user's that guards the rows of a model on their own routes would be bypassed: an include has to name its own rule. */
 import { expect } from 'chai';
 import {
   Authorized,
@@ -37,7 +37,7 @@ class House extends Kept {
   @HasMany(() => Pet, { foreignKey: 'houseId', constraints: false }) declare pets?: unknown;
 }
 
-/** The same rows; the relation says what holds. */
+/** The same rows; the relation has its own rule. */
 @Crud({ prefix: '/open-houses', include: { pets: { where: 'all' } } } as object)
 @Table({ tableName: 'houses', timestamps: false })
 class OpenHouse extends Kept {

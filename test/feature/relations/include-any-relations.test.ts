@@ -1,4 +1,4 @@
-/** Random models, associations, rows and requests: each answer is what is computed in memory, byte for byte. */
+/** Random models, associations, rows and requests: each answer equals the one that is computed in memory, byte for byte. */
 // @runs fast
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -9,7 +9,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { UNGUARDED } from '../../support/combination.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
-/** A type of a key, and what two rows of the target have in it, as a body names them. */
+/** A type of a key, with the values of two rows of the target, as a body writes them. */
 interface Key {
   readonly title: string;
   readonly type: string;

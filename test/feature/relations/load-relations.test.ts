@@ -1,4 +1,4 @@
-/** Repositories load relations, and what an override has loaded for its request is what the request answers with. */
+/** Repositories load relations, and relations that an override has loaded are in the answer of its request. */
 import { expect } from 'chai';
 import { Get } from 'routing-controllers';
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';

@@ -1,4 +1,4 @@
-/** `@Crud({ id: 'slug' })`: another unique attribute addresses a record, and the primary key stays what rows are joined and ordered by. */
+/** `@Crud({ id: 'slug' })`: another unique attribute addresses a record, and rows are still joined and ordered by the primary key. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import express from 'express';
@@ -64,7 +64,7 @@ class Comment extends NumberedRow {
   @BelongsTo(() => Article) declare article: Article;
 }
 
-/** Only its controller says what addresses it. */
+/** Only its controller has the option `id`. */
 @Table({ tableName: 'drafts', timestamps: false })
 class Draft extends NumberedRow {
   @Column({ type: DataType.STRING(40), allowNull: false, unique: true }) declare code: string;

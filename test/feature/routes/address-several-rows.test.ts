@@ -1,4 +1,4 @@
-/** A key that only a model says is unique, of a view or of a table with heirs: an id of two rows is a conflict, and nothing is written. */
+/** A key of a view, or of a table with heirs, that is unique in the model only. An id of two rows is a conflict, and nothing is written. */
 // @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';

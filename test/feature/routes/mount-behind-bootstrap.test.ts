@@ -1,4 +1,4 @@
-/** Errors of what is mounted behind `bootstrap`, and of hand-written parts before it: the same answers as everywhere. */
+/** Errors of handlers behind `bootstrap`, and of hand-written parts before it: the same answers as everywhere. */
 import { expect } from 'chai';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import {

@@ -1,4 +1,4 @@
-/** Reading one record: what of it leaves, and what is answered when there is none. */
+/** Reading one record: the attributes of its answer, and the answer when there is none. */
 
 import { expect } from 'chai';
 import { Exclude, Transform } from 'class-transformer';

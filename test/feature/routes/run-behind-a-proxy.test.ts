@@ -1,4 +1,4 @@
-/** A proxy that takes off the beginning of paths, and says so: addresses in answers begin with it, where the proxy is trusted. */
+/** A proxy that takes off the beginning of paths, and has it in a header: addresses in answers begin with it, where the proxy is trusted. */
 import { expect } from 'chai';
 import express from 'express';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

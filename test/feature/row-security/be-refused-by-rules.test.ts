@@ -14,9 +14,9 @@ import { serveTestApp } from '../../support/test-app.js';
 const WORD = { type: DataType.STRING(40), allowNull: false };
 /** Row security lets a client see all rows, and write those of its own. */
 const Letter = served('letters', { sender: WORD });
-/** A view that shows only what is short, and accepts nothing else. */
+/** A view that shows only short texts, and accepts nothing else. */
 const Memo = served('memos', { text: WORD });
-/** A row that says what a trigger is to do. */
+/** A row that names the action of a trigger. */
 const Order = served('orders', { action: WORD });
 /** A table that nothing has been granted of. */
 const Ledger = served('ledgers');
@@ -61,7 +61,7 @@ const ROLE = { pgbouncer: 'it connects as one role, whatever a connection asks f
 describe('being refused by rules of the database', () => {
   const logger = new CapturedLog();
   const role = `refused_${randomBytes(6).toString('hex')}`;
-  // Before what it is sent on has ended.
+  // Declared before its connection, so that it runs before that ends.
   after(() => control.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`));
   const database = forSuite(() => freshDatabase('rules'));
   const control = forSuite(() => connectTo(database.url));

@@ -47,7 +47,7 @@ type Step = readonly [
   answer: unknown,
 ];
 
-/** Answers in turn: what one step writes, the next ones read. */
+/** Answers in turn: later steps read the rows that earlier ones wrote. */
 const STEPS: readonly Step[] = [
   ['POST /users', '-', { user: annSent }, 201, { user: { ...ann, token: 'a token' } }],
   [

@@ -1,4 +1,4 @@
-/** The command `models`: its files compile, start and answer, keep what people wrote, and say what they leave out. */
+/** The command `models`: its files compile, start and answer, keep the edits of people, and list the parts that they leave out. */
 // @runs fast
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** A row is written with what its request is for, whatever hooks, setters, defaults and code of the application's say. */
+/** A row is written with the scope of its request, whatever hooks, setters, defaults and code of the application's set. */
 import { expect } from 'chai';
 import type { Request } from 'express';
 import type { Transaction } from 'sequelize';

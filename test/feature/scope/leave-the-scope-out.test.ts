@@ -23,7 +23,7 @@ import { judge } from '../../support/scope-judge.js';
 import { wholeOr } from '../../support/short.js';
 import { Card, Note, type World } from '../../support/tenant-notes.js';
 
-/** Rows of others, which are what most mutants show or change. */
+/** Rows of others, which most mutants show or change. */
 const BESIDE_OTHERS: readonly World[] = ['there'];
 /** A route that shows nothing of others may still answer in another way where they are not there. */
 const WITH_AND_WITHOUT: readonly World[] = ['there', 'absent'];
@@ -83,7 +83,7 @@ const PLACES = {
   'the rows between included ones and their parent': { of: 'between', columns: 'id owner code' },
 } as const;
 
-/** The scope, without what it does for one endpoint. */
+/** The scope, without its effect on one endpoint. */
 function without(endpoint: Endpoint): readonly FeatureFactory[] {
   const mutant: FeatureFactory = (context) => {
     const feature = scope(context);
@@ -231,7 +231,7 @@ describe('[R18] a scope that is left out', () => {
     const scoped = { table: 'notes', column: 'owner', allowed: ['A', 'C'] };
     const found = (text: string, ...values: string[]) =>
       judge({ text, values }, scoped)?.split(':')[0] ?? null;
-    /** An INSERT of two rows, whose owners stand in one column of what is given. */
+    /** An INSERT of two rows, whose owners are in one column of the source. */
     const manyOf = (column: string, owners: string) =>
       [
         'WITH ".given.0" AS MATERIALIZED (SELECT ".each".*, 1 AS k0 FROM (SELECT ".rows".n FROM unnest($1::int4[], CASE WHEN false THEN ARRAY(SELECT "owner" FROM "notes") ELSE $2 END) AS ".rows" (n, v0) ORDER BY n) AS ".each"), ' +

@@ -37,7 +37,7 @@ class Note extends NumberedRow {
   @BelongsTo(() => Folder) declare folder?: Folder;
 }
 
-/** Has no scope, and refers to what has one. */
+/** A model without a scope, with a reference to one that has a scope. */
 @Crud({ prefix: '/links' })
 @Table({ tableName: 'links', timestamps: false })
 class Link extends NumberedRow {

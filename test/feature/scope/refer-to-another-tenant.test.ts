@@ -61,7 +61,7 @@ class Folder extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false }) declare owner: string;
 }
 
-/** Has no rules of its own, and refers to what has. */
+/** A model without rules of its own, with a reference to one that has rules. */
 @Crud()
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends NumberedRow {
@@ -142,7 +142,7 @@ describe('a foreign key to rows of tenants', () => {
           };
           const created = await same('POST', '/tasks', {});
           const updated = await same('PATCH', '/tasks/1', {});
-          // The database itself refuses what a request for all tenants sends.
+          // The database itself refuses the reference of a request for all tenants.
           const byDatabase = await ask(
             'POST',
             '/tasks',

@@ -1,4 +1,4 @@
-/** A scope holds for every kind of key, column and model, for its rows and for what refers to them. */
+/** A scope holds for every kind of key, column and model, for its rows and for references to them. */
 // @runs fast
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';

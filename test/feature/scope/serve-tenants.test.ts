@@ -48,7 +48,7 @@ for (const fastPath of [true, false]) {
 
     afterEach(() => site[Symbol.asyncDispose]());
 
-    /** One after the other; what was answered wrong. */
+    /** Sends requests one after the other, and returns the wrong answers. */
     async function visit(client: number): Promise<unknown[]> {
       const number = client % TENANTS.length;
       const tenant = TENANTS[number] as string;

@@ -1,4 +1,4 @@
-/** Repositories of a request see what the request may see, relations that are loaded along too. */
+/** Repositories of a request find the rows that the request may see, and load only relations that it may see. */
 import { expect } from 'chai';
 import express from 'express';
 import { Get, JsonController, Post } from 'routing-controllers';
@@ -37,7 +37,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { useEmptyRegistry } from '../../support/empty-registry.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-/** Has no rules: those of what it is related to hold. */
+/** A model without rules; those of its relations hold. */
 @Crud()
 @Table({ tableName: 'countries', timestamps: false })
 class Country extends Model {
@@ -93,7 +93,7 @@ class Partner extends NumberedRow {
 
 class BoundRepository extends Repository<Branch> {
   static override model = Branch;
-  /** Its `this` is what the request's repository was made of. */
+  /** `this` is the repository that the request's one was made of. */
   all = () => this.list();
 }
 
@@ -230,7 +230,7 @@ describe('a repository of a request', () => {
     expect(log.text).to.contain('BoundRepository.all is a function in a property');
   });
 
-  /** Each branch with what is loaded of it. */
+  /** Each branch with its loaded relations. */
   const rows = (...loaded: number[][]) => [1, 3, 5].map((id, index) => [id, loaded[index]]);
   const branchesWith = (name: 'partners' | 'sales', include: RelationsToLoad) => (given: Given) =>
     given.branches.list({ include }).then(idsWith(name));

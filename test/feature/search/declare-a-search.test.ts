@@ -1,4 +1,4 @@
-/** The option `search`: what it refuses, the indexes that it needs, and that a search uses all of them. */
+/** The option `search`: refused values, the indexes that it needs, and searches that use all of them. */
 // @runs fast
 
 import { expect } from 'chai';

@@ -35,13 +35,13 @@ interface Stop {
   reach(): void;
   readonly opened: Promise<void>;
   readonly rest: (uow?: UnitOfWork | ReadSession) => Promise<unknown>;
-  /** Called by the method with what became of the rest. */
+  /** Called by the method with the result of the rest. */
   end(outcome: unknown): void;
 }
 
 let stop: Stop | undefined;
 
-/** Waits until the test opens, does the rest, and passes on what it fails with. */
+/** Waits until the test opens, runs the rest, and passes on its error. */
 async function pass(session?: UnitOfWork | ReadSession): Promise<unknown> {
   if (!stop) throw new Error('No test is under way');
   const { reach, opened, rest, end } = stop;
@@ -60,7 +60,7 @@ async function pass(session?: UnitOfWork | ReadSession): Promise<unknown> {
 /** Names of methods that were called for a client that had gone. */
 const called: string[] = [];
 
-/** Waits until the test opens, has the request go on, and passes on what comes of the rest. */
+/** Waits until the test opens, has the request go on, and passes on the result of the rest. */
 const waitBefore: RequestHandler = async (_request, _response, next) => {
   if (!stop) throw new Error('No test is under way');
   const { reach, opened, rest, end } = stop;

@@ -1,4 +1,4 @@
-/** The landing page: what is mounted, as a page for browsers and as JSON for all other clients. */
+/** The landing page: the mounted routes, as a page for browsers and as JSON for all other clients. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import express, { type Express, type RequestHandler } from 'express';

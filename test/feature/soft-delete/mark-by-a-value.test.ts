@@ -273,7 +273,7 @@ class Ticket extends Tickets {
   @Column({ type: DataType.STRING(10), defaultValue: 'draft' }) declare stage: string;
 }
 
-/** The same table, whose rows begin as drafts, and where answers do not show what marks them. */
+/** The same table, whose rows begin as drafts, and whose answers do not show the mark. */
 @Crud({ softDelete: { attribute: 'stage', deleted: 'gone', alive: 'back' }, prefix: '/drafts' })
 @Table(TICKETS)
 class Draft extends Tickets {

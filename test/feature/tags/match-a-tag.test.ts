@@ -569,7 +569,7 @@ class OwnFlags extends crudController(Flag) {
   }
 }
 
-/** routing-controllers reads what is decorated, and begins the unit of work, before the method. */
+/** routing-controllers resolves decorated parameters, and begins the unit of work, before the method. */
 class DecoratedFlags extends crudController(Flag) {
   override async update(
     @Param('id') id: number,

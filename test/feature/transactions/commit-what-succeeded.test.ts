@@ -83,12 +83,12 @@ class MemoController extends crudController(Memo) {
   }
 }
 
-/** An engine, and what closes it with its database. */
+/** An engine, and the end of it and of its database. */
 interface Home extends AsyncDisposable {
   readonly engine: Engine;
 }
 
-/** Passes on nothing of what ends a transaction. */
+/** Swallows the results of statements that end a transaction. */
 class SilentSequelize extends Sequelize {
   // An override with the signature of Sequelize's `query`; the type of its result is that of the base.
   override async query(...args: Parameters<Sequelize['query']>): Promise<never> {

@@ -1,4 +1,4 @@
-/** A transaction ends whatever is thrown in it: also what cannot be read, described or logged. */
+/** A transaction ends whatever is thrown in it: also values that cannot be read, described or logged. */
 import { expect } from 'chai';
 import { IsInt } from 'class-validator';
 import type { Response } from 'express';

@@ -1,4 +1,4 @@
-/** Units of work and read sessions: all or nothing, alone among many, and what may follow a commit. */
+/** Units of work and read sessions: all or nothing, alone among many, and callbacks after a commit. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -95,7 +95,7 @@ except(OF_MANY).describe('a type that is changed', () => {
         for (let round = 0; round < 2; round += 1)
           expect((await all(value)).slice(0, 7)).to.deep.equal(expected(value));
         await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING v::text::${to}`);
-        // The new value first: what connections have prepared could not have it.
+        // The new value first: statements that connections have prepared could not have it.
         expect((await all(other)).slice(0, 7)).to.deep.equal(expected(other));
         const after = await all(value);
         expect(after.slice(0, 7)).to.deep.equal(expected(value));

@@ -1,4 +1,4 @@
-/** Values that JavaScript cannot hold: an answer has all of each, and a change with what was shown leaves the row as it is. */
+/** Values that JavaScript cannot hold: an answer has all of each, and a change with the answered values leaves the row as it is. */
 import { expect } from 'chai';
 import { QueryTypes, type DataType as Type } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

@@ -51,14 +51,14 @@ class Volume extends NumberedRow {
   @Column('xml') declare page: string | null;
 }
 
-/** Refers to an author, which is looked at when a transaction is committed. */
+/** Refers to an author, which PostgreSQL checks when a transaction is committed. */
 @Crud()
 @Table({ tableName: 'loans', underscored: true, timestamps: false })
 class Loan extends NumberedRow {
   @ForeignKey(() => Author) @Column(DataType.STRING(10)) declare authorCode: string;
 }
 
-/** A row that says with which SQLSTATE it is to be refused. */
+/** A row with the SQLSTATE of its refusal. */
 @Crud()
 @Table({ tableName: 'faults', timestamps: false })
 class Fault extends NumberedRow {

@@ -1,4 +1,4 @@
-/** Clients side by side send random requests of every kind, and each answer is what a model in memory says. */
+/** Clients side by side send random requests of every kind, and each answer equals that of a model in memory. */
 // @runs fast
 
 import { randomUUID } from 'node:crypto';
@@ -47,7 +47,7 @@ interface Known {
   isDeleted: boolean;
 }
 
-/** Unicode of every kind, and what is special to SQL, JSON and prototypes. */
+/** Unicode of every kind, and signs of SQL, JSON and prototypes. */
 const TITLES = [
   "'; --",
   '$1',
@@ -83,7 +83,7 @@ class Client {
     this.#shared = shared;
   }
 
-  /** Sends a random request, and expects what the model says. */
+  /** Sends a random request, and expects the answer of the model. */
   async step(): Promise<void> {
     const steps = [
       () => this.#create(),
@@ -149,7 +149,7 @@ class Client {
     expect(answer.status).to.equal(known && !known.isDeleted ? 200 : 404);
     if (answer.status === 200) {
       this.#expectRecord(answer, known as Known);
-      // Behind a dot is what code of the user's has made of the row.
+      // The part behind a dot is that of values that code of the user's has made of the row.
       expect(answer.headers['etag']).to.match(new RegExp(`^"${known?.version}[."]`));
     }
   }
@@ -217,7 +217,7 @@ class Client {
     if (known?.isDeleted) this.known.delete(id);
   }
 
-  /** The version alone: whether a deletion is a change of the record is not what is tested here. */
+  /** The version alone: this test does not check that a deletion is a change of the record. */
   async #relearn(known: Known | undefined): Promise<void> {
     if (!known) return;
     const answer = await this.#app.agent.get(`/leaves/${known.id}?deleted=with`).expect(200);

@@ -66,7 +66,7 @@ const VIEW = `
   END $f$;
   CREATE TRIGGER seeing INSTEAD OF INSERT OR UPDATE OR DELETE ON seen FOR EACH ROW EXECUTE FUNCTION see()`;
 
-/** Leaves out new values that begin with `out`, changes of `same`, and deletions of what begins with `stays`. */
+/** Leaves out new values that begin with `out`, changes of `same`, and deletions of values that begin with `stays`. */
 const leavingOut = (first = '') => `
   CREATE FUNCTION leave_out() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN
     ${first}

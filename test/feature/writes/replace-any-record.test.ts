@@ -36,7 +36,7 @@ const crud = { endpoints: ENDPOINTS };
 const keyed = (name: string, columns: Parameters<typeof served>[1], more: object = crud) =>
   served(name, columns, { base: Model, crud: more });
 
-/** A trigger changes what was changed. */
+/** A trigger changes the written value. */
 const Traced = keyed('traced', {
   id: key(DataType.STRING(10)),
   value: { type: INTEGER, allowNull: false, defaultValue: 0 },
@@ -62,7 +62,7 @@ const Profile = keyed(
 );
 /** Places may be exchanged within a transaction: they are unique at its end. */
 const Seat = keyed('seats', { id: key(INTEGER), place: { type: INTEGER, allowNull: false } });
-/** Keys whose columns, in tables that exist, are narrower than the model says. */
+/** Keys whose columns, in tables that exist, are narrower than their types in the model. */
 const DELETABLE = { endpoints: [...ENDPOINTS, 'delete'] };
 const Small = keyed('small', { id: key(DataType.BIGINT) }, DELETABLE);
 const Short = keyed('short', { id: key(DataType.STRING(50)) }, DELETABLE);
@@ -100,7 +100,7 @@ describe('a PUT of any record', () => {
     expectJson(await put({ balance: -7 }), 200, { id: '9007199254740993', ...made, balance: -7 });
     expect((await put({ balance: -11 })).status).to.equal(422);
     expect((await put({ balance: -7 })).status).to.equal(200);
-    // Without what the request may not give nothing is created.
+    // Without an attribute that the request may not set nothing is created.
     expect((await site.agent.put('/accounts/1').send({ balance: 1 })).status).to.equal(422);
     const [created] = await site.engine.sequelize.query('SELECT id FROM made_accounts');
     expect(created).to.have.length(1);
@@ -271,7 +271,7 @@ describe('a PUT of a record whose key the server makes', () => {
     const answer = await put(1, { title: 'c' });
     expectJson(answer, 200, whole);
     expect(answer.headers['location']).to.equal(undefined);
-    // Behind a dot is the state of what code of the user's has shaped.
+    // The part behind a dot is the state of the values that code of the user's has shaped.
     expect(answer.headers['etag']).to.match(/^"1(\.[\w-]+)?"$/);
     expectJson(await put(1, { title: 'd', note: null }, { 'X-Staff': '1' }), 200, {
       ...whole,

@@ -1,4 +1,4 @@
-/** One record is created, changed and deleted: what a body must and may have, what the row then holds, and what is missing afterwards. */
+/** One record is created, changed and deleted: required and allowed parts of a body, the stored row, and its absence afterwards. */
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { QueryTypes } from 'sequelize';

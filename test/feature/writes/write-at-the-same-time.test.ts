@@ -95,7 +95,7 @@ describe('a change and its answer', () => {
   const site = serveTestApp(() => ({
     models: MODELS,
     bootstrap: { controllers: [passingController(crudController(Called))] },
-    // One changes what the other ones are about to write.
+    // One request changes the rows that the others are about to write.
     minPool: 6,
   }));
   const query = (text: string) => site.engine.sequelize.query(text);

@@ -54,7 +54,7 @@ const WRONG: readonly (readonly [options: object, problem: string])[] = [
   [{ visible: 'title==a' }, `visible is "title==a"; ${CONDITION}`],
 ];
 
-/** A resource under what `bootstrap` says of all. */
+/** A resource under the rules of `bootstrap` for all. */
 const compiled = (shared: object, options: object = {}) =>
   compileResource({ model: Task, options }, decoratorReader, shared);
 

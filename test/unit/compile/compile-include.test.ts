@@ -25,7 +25,7 @@ function declare() {
 }
 
 type Models = ReturnType<typeof declare>;
-/** Options by name of a model, and what guards it. */
+/** Options by name of a model, and code that guards it. */
 type Said = Partial<Record<keyof Models, Options>>;
 type Options = Readonly<Record<string, unknown>>;
 

@@ -74,7 +74,7 @@ const CASES: readonly (readonly [label: string, dataType: DataType, expected: Co
   ["'my_range'", 'my_range', { kind: 'other', sqlType: 'my_range' }],
 ];
 
-/** The type as PostgreSQL's dialect of Sequelize makes it of what the user wrote. */
+/** The type as PostgreSQL's dialect of Sequelize makes it of the user's text. */
 function attachedType(attribute: ModelAttributeColumnOptions): DataType {
   const attributes: Readonly<Record<string, { type: DataType }>> = defineModel('Thing', {
     value: attribute,

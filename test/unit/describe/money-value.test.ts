@@ -20,7 +20,7 @@ describe('an amount of money', () => {
       for (const [decimal, shown, written] of cases) {
         expect(decimalOfMoney(shown, sample)).to.equal(decimal);
         expect(moneyText(decimal, sample)).to.equal(written);
-        // A hook may have what a body has become.
+        // A hook may have the number of a parsed body.
         expect(decimalOfMoney(written, sample)).to.equal(decimal);
       }
     });

@@ -4,7 +4,7 @@ import supertest from 'supertest';
 import { withoutAnswer } from '../../../src/features/bulk/write-in-turn.js';
 import { listen } from '../../support/listen.js';
 
-/** Runs work with a real response, which is answered with what the work has given. */
+/** Runs work with a real response, which answers with the result of the work. */
 async function answered(work: (response: Response) => Promise<unknown>) {
   const app = express();
   app.get('/', async (_request, response) => {

@@ -1,4 +1,4 @@
-/** Files of models in a folder: what people have written there stays, and what was generated follows the database. */
+/** Files of models in a folder: the edits of people stay, and generated parts follow the database. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';

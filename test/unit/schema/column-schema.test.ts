@@ -82,7 +82,7 @@ describe('columnSchema', () => {
           fc.pre(
             type.kind !== 'array' || !Array.isArray(wire) || isOfJson(type) || !wire.some(Array.isArray),
           );
-          // Any JSON may have numbers, and no schema can look for them.
+          // Any JSON may have numbers, and no schema can find them.
           fc.pre(!isOfJson(type) || holdsJsonNumbers(wire));
           expect(accepts(wire), `${JSON.stringify(wire)} ${JSON.stringify(columnSchema(type))}`).to.equal(
             holdsColumnRules(type, wire),

@@ -1,4 +1,4 @@
-/** The scanner of error answers: what it finds, and what it lets pass. */
+/** The scanner of error answers: texts that it finds, and texts that it lets pass. */
 
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';

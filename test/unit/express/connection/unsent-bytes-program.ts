@@ -6,7 +6,7 @@ import { admitRequests } from '../../../../src/express/connection/open-connectio
 import { HEAP_LIMIT, hasRoom } from '../../../../src/util/memory-budget.js';
 import { listen, requestHead } from '../../../support/listen.js';
 
-/** More than half of what may be under way, and more than sockets hold. */
+/** More than half of the bytes that may be under way, and more than sockets hold. */
 const BYTES = Buffer.alloc(HEAP_LIMIT * 0.3, 'x');
 /** A write, whose answer is sent however long it is, because its effect is in the database. */
 const REQUEST = requestHead('POST /');

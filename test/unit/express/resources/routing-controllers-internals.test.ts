@@ -16,7 +16,7 @@ import {
   withMetadataIndex,
 } from '../../../../src/express/resources/routing-controllers-internals.js';
 
-/** Runs something while a value, or what it inherits from, has no such member. */
+/** Runs something while a value, or its prototype, has no such member. */
 function without(value: object, name: string, run: () => void): void {
   let owner: object = value;
   while (!Object.hasOwn(owner, name)) owner = Object.getPrototypeOf(owner);

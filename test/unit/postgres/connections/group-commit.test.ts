@@ -46,7 +46,7 @@ type Step =
   | { readonly kind: 'wait'; readonly milliseconds: number }
   | { readonly kind: 'refuseConnections' | 'closePool' };
 
-/** An execution of one write, and what was said of it. */
+/** An execution of one write, and its result. */
 interface Attempt {
   readonly isAlone: boolean;
   failure: Failure | null;

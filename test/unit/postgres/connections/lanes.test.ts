@@ -210,7 +210,7 @@ class Simulation {
 
   async #wait(milliseconds: number): Promise<void> {
     await this.#clock.advance(milliseconds);
-    // A lane reads what came late in one more turn of the event loop.
+    // A lane reads late answers in one more turn of the event loop.
     await nextTurn();
     if (milliseconds < PATIENCE || this.#tokens < BURST) return;
     // All reads but the slow one, if it is known, have an answer or are repeated.
@@ -386,7 +386,7 @@ describe('reads that share a connection', () => {
     const { pool, lane, sent, repeated, add, destroyed } = laneOfOne((id) => id === 'first');
     await add('first', 'second');
     expect([repeated, destroyed.length, lane.load]).to.deep.equal([['first'], 1, 1]);
-    // The driver says of all that it has taken that the connection is lost.
+    // The driver reports of all messages that it has taken that the connection is lost.
     const lost = new Error('Connection terminated unexpectedly');
     for (const { executions, end } of sent) {
       end(lost);

@@ -154,7 +154,7 @@ describe('answers of PostgreSQL', () => {
   for (const [whose, takes] of Object.entries(TAKES)) {
     it(`to ${whose} are told in order, whole or in pieces of any size`, () => {
       for (const size of [STREAM.length, 65_536, 97, 5, 1, ...wholeOr([], [4_096, 1_000, 13, 7, 3])]) {
-        // The first piece says where messages begin.
+        // The first piece shows the beginnings of messages.
         const scene = tell(takes, cut(STREAM, size, Math.max(size, PARSED.length)));
         expect(scene.told, `pieces of ${size}`).to.deep.equal(EXPECTED);
         expect(scene.isComplete).to.equal(true);

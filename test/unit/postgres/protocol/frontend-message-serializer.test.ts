@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { serialize } from 'pg-protocol';
 import { serializeExecutions } from '../../../../src/postgres/protocol/wire-messages.js';
 
-/** The same messages by pg's own encoder, which says of each parameter and of the results that it is a text. */
+/** The same messages by pg's own encoder, which marks each parameter and the results as text. */
 function byDriver(statement: string, all: readonly (readonly (string | null)[])[]): Buffer {
   const executions = all.flatMap((values) => [
     serialize.bind({ statement, values: [...values] }),

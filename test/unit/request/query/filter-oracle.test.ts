@@ -44,7 +44,7 @@ const SINGLE = ['==', '!=', '<', '<=', '>', '>=', '=lt=', '=le=', '=gt=', '=ge='
 const LISTS = ['=in=', '=out=', '=between='];
 
 const selector = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,9}$/);
-/** Every text that may stand in a filter: no control characters but the tab, no halves of surrogate pairs. */
+/** Every text that a filter may contain: no control characters but the tab, no halves of surrogate pairs. */
 const value = fc.string({
   unit: fc.oneof(
     fc.constantFrom(...'"\'\\();,=!~<>* \t%_-:.+'.split('')),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parseQueryString, quote } from '../../../../src/request/query/query-string.js';
 import { InvalidQueryError } from '../../../../src/schema/request-issue.js';
 
-/** The parameters of a target and what is wrong with them, as plain data. */
+/** The parameters of a target and their issues, as plain data. */
 function parsed(target: string) {
   const { parameters, issues } = parseQueryString(target);
   return { parameters: [...parameters], issues };
