@@ -157,6 +157,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   sentBack?: 'refuse' | 'ignore-unchanged';
   /**
+   * Numbers that a change may add to: `PATCH` with `{"stock": {"$inc": -1}}`, of one record or many. The sum is made by the statement that writes it,
+   * so that two clients never lose an amount. A sum out of range, one that a check of the table or a validator of the attribute refuses, and one
+   * of NULL is 422. `BIGINT` and `DECIMAL` take texts. Default: none.
+   *
+   * @example ['stock', 'views']
+   */
+  increment?: readonly Attribute<M>[];
+  /**
    * Has a delete set an attribute and keep the row, as `paranoid` does with `deletedAt`. Rows with `deleted` are missing everywhere; rows
    * with NULL or any other value are alive. `restore` sets `alive`. No body sets the attribute; a new row has its default, or `alive`.
    * It belongs to the `@Crud` of the model, because relations and foreign keys follow it. Sequelize's own methods do not apply it.

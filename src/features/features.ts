@@ -12,6 +12,7 @@ import type { IdempotencyOption } from './idempotency/idempotency-options.js';
 import { idempotency } from './idempotency/idempotent-write.js';
 import { fileImport } from './import/import.js';
 import { embeddedRecords } from './include/embed.js';
+import { increment } from './increment/increment.js';
 import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
@@ -27,6 +28,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   idempotency,
   preference,
   sentBack,
+  increment,
   subResources,
   bulk,
   aggregate,

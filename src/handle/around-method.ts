@@ -27,6 +27,7 @@ import { byKey } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
+import type { ActingFeature } from './around.js';
 import type { RouteDecisions } from './decide-route.js';
 import { argumentsOf, compileMethod, contextOf, type MethodRunner } from './run-method.js';
 import { sessionTarget } from './run-rows.js';
@@ -115,8 +116,13 @@ export function hasCondition({ headers }: Request): boolean {
  *
  * @throws NotFoundError @throws RefusedRequestError 403, or 412 with the tag that the record has
  */
-export function inCondition(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
+export function inCondition(resource: Resource, operation: Endpoint, method: MethodRunner): MethodRunner {
   const { plan, access, features } = resource;
+  const acting: readonly ActingFeature[] = features.all;
+  const runMethod = acting.reduce(
+    (run, { aroundMethod }) => aroundMethod?.(resource, operation, run) ?? run,
+    method,
+  );
   const { entityTag, info } = plan;
   const { inputs, absentFor, readHeaders } = features[operation];
   const isRuled = ROW_RULE_NAMES.some(

@@ -9,6 +9,7 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { type Completion, type CompletionPlace, completionOf, type Outcome } from './outcome.js';
+import type { MethodRunner } from './run-method.js';
 import { type RowRunner, sessionTarget } from './run-rows.js';
 import type { Format, Shape, ShapedBy } from './shape-answer.js';
 
@@ -40,6 +41,9 @@ export interface AroundFinder {
   readonly header?: string;
 }
 
+/** Puts work of a feature around the method that writes a record: that of a controller, or of a repository. */
+export type AroundMethod = (resource: Resource, endpoint: Endpoint, runMethod: MethodRunner) => MethodRunner;
+
 /** Parts of a route that shape its answers. */
 export interface AroundContext {
   readonly shape: Shape;
@@ -60,6 +64,8 @@ export interface AnyAround {
 /** A feature with work around operations, or behind them. */
 export interface ActingFeature extends Feature {
   readonly around?: AroundFactory;
+  /** Not called where our SQL writes the record. */
+  readonly aroundMethod?: AroundMethod;
   readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
 }
 

@@ -36,8 +36,8 @@ export function resourceSchemas(
       : {}),
     ...included.schemas,
     ...(has('list') ? { [schemas.page]: pageSchema(resource) } : {}),
-    ...(has('create') ? { [schemas.create]: bodyJsonSchema(plan, 'create') } : {}),
-    ...(has('update') ? { [schemas.update]: bodyJsonSchema(plan, 'update') } : {}),
+    ...(has('create') ? { [schemas.create]: bodySchemaOf(resource, 'create') } : {}),
+    ...(has('update') ? { [schemas.update]: bodySchemaOf(resource, 'update') } : {}),
     ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
     ...Object.assign({}, ...routes.map((route) => route.schemas?.(resource))),
   };
@@ -45,13 +45,24 @@ export function resourceSchemas(
 
 /** The record that a write answers, or a body: a schema that does not depend on the routes. Undefined for another name. */
 export function ownSchema(
-  { plan, names: { schemas } }: DescribedResource,
+  resource: DescribedResource,
   name: string,
   refer: WriteNested,
 ): JsonSchema | undefined {
+  const { plan, names } = resource;
+  const { schemas } = names;
   if (name === schemas.written) return withDescription(plan, recordOf(plan, refer));
   const kind = (['create', 'update'] as const).find((each) => schemas[each] === name);
-  return kind && bodyJsonSchema(plan, kind);
+  return kind && bodySchemaOf(resource, kind);
+}
+
+/** The schema of a body, with the forms that features add. */
+export function bodySchemaOf(
+  { plan, features }: Pick<DescribedResource, 'plan' | 'features'>,
+  kind: 'create' | 'update',
+): JsonSchema {
+  const schema = bodyJsonSchema(plan, kind);
+  return features[kind].forms?.describe(schema) ?? schema;
 }
 
 /** The schema of the records, in which the member with the id is described as the id of paths. */

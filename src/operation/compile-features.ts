@@ -6,6 +6,7 @@ import type { Filter } from '../request/query/predicate.js';
 import { parameterIssues, parseQueryString } from '../request/query/query-string.js';
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
+import type { BodyForms } from './body-forms.js';
 import { compileOperation, type OperationMaker, partFor } from './compile-operation.js';
 import {
   type AfterWrite,
@@ -67,6 +68,8 @@ interface EndpointFeatures extends InputReaders {
   readonly problems: readonly ProblemStatus[];
   /** Changes of a body before it is parsed. */
   readonly prepareBody: readonly ((request: Request, form: AccessForm, body: unknown) => unknown)[];
+  /** Forms of values in a body; null where all have that of their column. */
+  readonly forms: BodyForms | null;
   /** Descriptions of other answers that succeed, with the record, by status. */
   readonly records: Readonly<Record<number, string>>;
   /** The headers of an answer that succeeds. */
@@ -163,6 +166,7 @@ function compileEndpoint(
   return Object.freeze({
     ...readers,
     prepareBody: features.flatMap(({ prepareBody }) => partFor(prepareBody, endpoint) ?? []),
+    forms: features.flatMap(({ forms }) => partFor(forms, endpoint) ?? [])[0] ?? null,
     problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
     records: Object.assign({}, ...features.map(({ records }) => partFor(records, endpoint))),
     headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),

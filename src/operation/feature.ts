@@ -13,6 +13,7 @@ import type { RequestIssue } from '../schema/request-issue.js';
 import type { Logger } from '../util/logger.js';
 import type { Maybe } from '../util/promises.js';
 import type { Access, AccessForm } from './access.js';
+import type { BodyForms } from './body-forms.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -256,6 +257,8 @@ export interface Feature {
    * @param form of the access of the request
    */
   readonly prepareBody?: ByEndpoint<(request: Request, form: AccessForm, body: unknown) => unknown>;
+  /** Forms of values in the bodies of one record and of many. One feature at most has some for an endpoint. */
+  readonly forms?: ByEndpoint<BodyForms>;
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
   /**

@@ -19,6 +19,7 @@ import {
   perForm,
   withGiven,
 } from '../operation/access.js';
+import type { BodyForms, TakenMembers } from '../operation/body-forms.js';
 import {
   type Asked,
   type InputReaders,
@@ -28,10 +29,11 @@ import {
 } from '../operation/compile-features.js';
 import type { Input, Inputs } from '../operation/feature.js';
 import { patchTypes } from '../schema/body-json-schema.js';
-import { bodySchema, parseBody } from '../schema/body-schema.js';
+import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
 import type { BodyValues } from '../schema/body-values.js';
 import type { BodyKind } from '../schema/derive-class.js';
 import type { MemberBudget } from '../schema/json-value.js';
+import { InvalidBodyError } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/promises.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { parseQueryString } from './query/query-string.js';
@@ -95,8 +97,8 @@ export function compileParser(
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
     return compileQueryParser({ plan, access: evaluateAccess }, operation, readers, readHead);
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
-  const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation);
-  const { prepareBody } = features[operation];
+  const { prepareBody, forms } = features[operation];
+  const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation, forms);
   return async (request) => {
     const access = await accessOf(request, endpoint);
     const { query, id } = readHead(request, access);
@@ -193,21 +195,42 @@ export type ValuesParser = (
   id?: unknown,
 ) => Maybe<ParsedValues>;
 
-/** The parser of one record's values. */
-export function compileValuesParser(plan: ResourcePlan, kind: BodyKind): ValuesParser {
+/** The parser of one record's values. @param forms that these may have. Default: none but those of columns */
+export function compileValuesParser(
+  plan: ResourcePlan,
+  kind: BodyKind,
+  forms: BodyForms | null = null,
+): ValuesParser {
   const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
   const isRuled = Boolean(plan.access?.fields.size);
   const isScoped = Boolean(plan.access?.scope.size);
   const isGiven = Boolean(plan.access?.set.size);
   return (request, access, body, budget) => {
     if (isRuled) setToldNames(request, access.form, body);
-    return then(parseBody(schemaFor(access.form), body, budget), (sent) => {
+    const schema = schemaFor(access.form);
+    const taken = forms?.take(body, schema.properties, access.form);
+    return then(taken ? parseRest(schema, taken, budget) : parseBody(schema, body, budget), (sent) => {
       if (isScoped) checkScopedValues(kind, sent, access);
       const values = isGiven ? withGiven(sent, access, kind) : sent;
       const granted = accessToWrite(request, plan.model, access, values);
       return then(granted, (own) => ({ access: own, values }));
     });
   };
+}
+
+/** Parses a body that values of other forms were taken out of, and adds these. @throws InvalidBodyError with the problems of both */
+async function parseRest(
+  schema: BodySchema,
+  { rest, values, issues }: TakenMembers,
+  budget?: MemberBudget,
+): Promise<BodyValues> {
+  try {
+    const parsed = await parseBody(schema, rest, budget);
+    if (issues.length === 0) return { ...parsed, ...values };
+  } catch (error) {
+    throw error instanceof InvalidBodyError ? new InvalidBodyError([...issues, ...error.errors]) : error;
+  }
+  throw new InvalidBodyError(issues);
 }
 
 /** Arguments that a route of the user's takes of its resource. */

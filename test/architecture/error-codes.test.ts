@@ -39,6 +39,7 @@ const EXPRESSIONS: Readonly<Record<string, number>> = {
   'respond/problem.ts': 4,
   'features/flag.ts': 1,
   'features/bulk/parse-item.ts': 1,
+  'features/increment/amounts.ts': 1,
   'request/read-id.ts': 1,
   'request/query/cursor-codec.ts': 1,
   'request/query/filter-syntax.ts': 1,

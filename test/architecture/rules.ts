@@ -51,6 +51,7 @@ export const LAYERS = [
   'features/capture',
   'features/preference',
   'features/sent-back',
+  'features/increment',
   'express/connection',
   'express/routes',
   'express/server',

@@ -81,6 +81,7 @@ export class Maker extends Model {
     'makerId',
   ],
   sortAllow: ['id', 'code', 'price', 'moment', 'colour'],
+  increment: ['big', 'price', 'ratio'],
   defaultSort: '-price,code',
   include: {
     // The routes of makers fail on request, too, and the gadgets' own do it for both.
@@ -135,7 +136,12 @@ export class Material extends Model {
 }
 
 /** Its options also hold for its relations. */
-@Crud({ filterAllow: ['name', 'length'], sortAllow: ['name', 'length'], defaultSort: '-length' })
+@Crud({
+  filterAllow: ['name', 'length'],
+  sortAllow: ['name', 'length'],
+  defaultSort: '-length',
+  increment: ['length'],
+})
 @Table({ tableName: 'parts', timestamps: false })
 export class Part extends Model {
   @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;

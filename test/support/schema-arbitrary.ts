@@ -14,6 +14,7 @@ export function allowedValue(
   if (schema.$ref !== undefined) return allowedValue(resolve(schema.$ref), resolve);
   if (schema.const !== undefined) return fc.constant(schema.const);
   if (schema.enum) return fc.constantFrom(...schema.enum);
+  if (schema.oneOf) return fc.oneof(...schema.oneOf.map((each) => allowedValue(each, resolve)));
   const types: readonly JsonType[] = [schema.type ?? []].flat();
   if (types.length > 0) return fc.oneof(...types.map((type) => valueOfType(type, schema, resolve)));
   return schema.not?.type === 'null' ? fc.jsonValue().filter((value) => value !== null) : fc.jsonValue();

@@ -13,6 +13,7 @@ import type {
   UpdateMatching,
   UpsertMany,
 } from '../../operation/operation.js';
+import { allOf, compared } from '../../operation/predicates.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache, keptIn } from '../../util/memo.js';
@@ -184,7 +185,7 @@ export class ManyRows {
     const { primaryKey, address } = this.#info;
     const keys: string[][] = address.map(() => []);
     const rows: GivenRow[] = [];
-    let shape: string[] | undefined;
+    const shapes = new Set<string>();
     for (const [place, { key, values }] of items.entries()) {
       const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changes(values, intoCells(row));
@@ -196,11 +197,14 @@ export class ManyRows {
         keys[part]?.push(text);
       }
       rows.push(row);
-      shape = shape ? shape.map((each, index) => (each === own[index] ? each : '?')) : [...own];
+      shapes.add(own);
     }
-    const some = (shape ?? []).map((each) => (each === '0' ? '0' : '1')).join('');
-    const set = this.#encoder.columnsOf(some, '1').map((column) => {
-      const isPartial = rows.some(({ texts }) => texts[column.place] === undefined);
+    const marks = joinMarks(shapes);
+    // A row would take the one value in, and another row the other one.
+    if (marks.some((each) => each.includes('1') && each.includes('+'))) return null;
+    const some = marks.map((each) => (each.includes('+') ? '+' : each.at(-1))).join('');
+    const set = this.#encoder.columnsOf(some, '1+').map((column) => {
+      const isPartial = marks[column.place]?.includes('0') === true;
       return { ...column, isPartial };
     });
     const given = set.map(({ attribute }) => attribute);
@@ -215,7 +219,7 @@ export class ManyRows {
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
     const statement = this.#statements.get(
-      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${shape?.join('')} ${created?.shape ?? ''} ${lifted.shape}`,
+      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,
       () =>
         compileUpdateMany(this.#table, {
           set,
@@ -253,7 +257,10 @@ export class ManyRows {
     if (shape === null || dropped.has('update') || watchColumns) return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (this.#info.primaryKey.some((part) => attributes.includes(part))) return null;
-    const lifted = liftMatching(where, allowed, references.map(referredRow));
+    // One that has nothing to add to is named by writing one after the other.
+    const sums = attributes.filter(({ isAdded }) => isAdded);
+    const may = allOf(allowed, ...sums.map(({ name }) => compared(name, '=isnull=', ['false'])));
+    const lifted = liftMatching(where, may, references.map(referredRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
     const statement = this.#statements.get(`update ${always ? 'always ' : ''}${shape} ${lifted.shape}`, () =>
@@ -266,7 +273,7 @@ export class ManyRows {
     return this.#writeMatching(
       statement,
       joinSlots(filled, lifted.bound),
-      { allowed, maximum, references },
+      { allowed: may, maximum, references },
       on,
     );
   }
@@ -347,6 +354,14 @@ function liftMatching(where: Predicate | null, allowed: Predicate | null, refere
 /** False for rows that are only counted: a trigger that changes them once more changes no answer. */
 function isShown({ columns }: Selection): boolean {
   return columns.length > 0;
+}
+
+/** The marks of each column in some shapes, in the order of their characters, which is `+`, `0`, `1`. */
+function joinMarks(shapes: ReadonlySet<string>): readonly string[] {
+  const [first = ''] = shapes;
+  return Array.from(first, (_, place) =>
+    [...new Set(Array.from(shapes, (each) => each[place]))].sort().join(''),
+  );
 }
 
 function givenRow({ attribute, target, key, where }: Reference): Predicate {

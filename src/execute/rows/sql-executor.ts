@@ -6,6 +6,7 @@ import { keyNames } from '../../describe/row-key.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
+import { noValueToAddTo, throwOfSums } from '../../errors/refused-sums.js';
 import { missingReference } from '../../errors/sequelize-error.js';
 import { keptByDeleted } from '../../features/soft-delete/restore-and-purge.js';
 import type {
@@ -33,7 +34,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
-import { intoSlots, now, type RowShape } from '../sql/encode-parameter.js';
+import { hasValues, intoSlots, now, type RowShape } from '../sql/encode-parameter.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
@@ -126,7 +127,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const filled = joinSlots(slots, NO_SLOTS);
     const statement = await this.#writeOf(operation, filled, on);
     if (!statement) return null;
-    const written = await write(on, extend(statement), filled);
+    const writing = write(on, extend(statement), filled);
+    const written = await (operation.kind === 'update' ? writing.catch(throwOfSums(operation.set)) : writing);
     return written.rows.length === 1 ? written : null;
   }
 
@@ -158,7 +160,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       case 'update': {
         filled[NOW.slot] = now();
         const shape = this.#compiler.encoder.changes(operation.set, intoSlots(filled));
-        if (!shape?.includes('1') || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
+        if (!shape || !hasValues(shape) || (await triggersOf(this.#compiler.table, on)).hideUpdates)
+          return null;
         return this.#compiler.update(shape, operation);
       }
       case 'delete':
@@ -229,11 +232,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#compiler.encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
-    if (shape.includes('1')) {
+    if (hasValues(shape)) {
       const statement = this.#compiler.update(shape, operation);
       // `xmin` is the same for all states of a row that the transaction has written.
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
-      const changed = await this.#writeShared(statement, filled, key, on);
+      const writing = this.#writeShared(statement, filled, key, on);
+      const changed = await (shape.includes('+') ? writing.catch(throwOfSums(set)) : writing);
       const isWritten = changed.rows.length > 0;
       if (differs) {
         // A trigger that returns OLD leaves the row as it was, and counts as a write.
@@ -267,8 +271,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       const marks = found.rows[0]?.slice(returning.columns.length);
       if (!marks) return found;
       this.#refuse(references, marks);
-      if (marks[references.length] !== 't') return found;
-      const again = await write(on, change, slots);
+      const [differs, ...filled] = marks.slice(references.length);
+      const added = this.#compiler.encoder.attributesOf(shape).filter(({ isAdded }) => isAdded);
+      const empty = added.find((_, index) => filled[index] !== 't');
+      if (empty) throw noValueToAddTo(empty.name);
+      if (differs !== 't') return found;
+      const again = await write(on, change, slots).catch(throwOfSums(operation.set));
       if (again.rows.length > 0) return again;
     }
     return this.#giveUp(on);

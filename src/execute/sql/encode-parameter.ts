@@ -22,6 +22,7 @@ import { rangeText } from '../../describe/range-value.js';
 import { partsOf } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { ofTables } from '../../describe/table-facts.js';
+import { AddedValue } from '../../operation/added-value.js';
 import { idSlot } from '../../operation/predicates.js';
 import { holdsRounded } from '../../schema/json-value.js';
 import { writtenSlot } from './statement.js';
@@ -138,8 +139,13 @@ const ESCAPED = /[\\"]/;
 /** Values by attribute. */
 export type WriteValues = Readonly<Record<string, unknown>>;
 
-/** Mark for each column of a row: `0` is no value, `1` a value of its own, `n` the moment of the write. */
+/** Mark for each column of a row: `0` is no value, `1` a value of its own, `+` one that is added, `n` the moment of the write. */
 export type RowShape = string;
+
+/** True where a change has values of its own. */
+export function hasValues(shape: RowShape): boolean {
+  return shape.includes('1') || shape.includes('+');
+}
 
 /** The values of a row, by place of the column. */
 export interface RowCells {
@@ -151,9 +157,15 @@ export interface RowCells {
   isNested?: boolean;
 }
 
+/** An attribute that a statement writes. */
+export interface WrittenAttribute extends AttributeInfo {
+  /** True where the value is added to that of the row. Default: it takes its place. */
+  readonly isAdded?: true;
+}
+
 /** A column that rows have values for. */
 export interface PlacedColumn {
-  readonly attribute: AttributeInfo;
+  readonly attribute: WrittenAttribute;
   readonly place: number;
 }
 
@@ -207,14 +219,18 @@ export class RowEncoder {
     return this.#encode(given, take, null);
   }
 
-  attributesOf(shape: RowShape): AttributeInfo[] {
-    return this.#columns()
-      .filter(({ place }) => shape[place] !== '0')
-      .map(({ attribute }) => attribute);
+  attributesOf(shape: RowShape): WrittenAttribute[] {
+    return this.columnsOf(shape, '1+n').map(({ attribute }) => attribute);
   }
 
-  columnsOf(shape: RowShape, mark: '1' | 'n'): readonly PlacedColumn[] {
-    return this.#columns().filter(({ place }) => shape[place] === mark);
+  columnsOf(shape: RowShape, marks: '1' | '1+' | '1+n' | 'n'): readonly PlacedColumn[] {
+    return this.#columns()
+      .filter(({ place }) => marks.includes(shape[place] as string))
+      .map((column) =>
+        shape[column.place] === '+'
+          ? { place: column.place, attribute: { ...column.attribute, isAdded: true } }
+          : column,
+      );
   }
 
   /** @param make the value of a column of a new row without one */
@@ -235,17 +251,24 @@ export class RowEncoder {
         shape += '0';
         continue;
       }
-      shape += own === undefined && isTimestamp ? 'n' : '1';
       // A timestamp of ours is a text already.
       const isText = isTimestamp && typeof value === 'string';
-      const text = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
+      const encoded = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
+      const added = encoded === undefined && make === null ? addedText(value) : undefined;
+      const text = encoded === undefined ? added : encoded;
       // Sequelize compares documents as JavaScript reads them, and PostgreSQL with all their digits.
       const isCompared = make === null && column.isDocument;
       if (text === undefined || (isCompared && holdsRounded(value))) return null;
+      if (added !== undefined) shape += '+';
+      else shape += own === undefined && isTimestamp ? 'n' : '1';
       take(column, text, value);
     }
     return shape;
   }
+}
+
+function addedText(value: unknown): string | undefined {
+  return value instanceof AddedValue && !value.isJudged ? value.amount : undefined;
 }
 
 function ownMoment(type: ColumnType, moment: string): string {

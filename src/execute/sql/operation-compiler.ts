@@ -40,6 +40,7 @@ import {
   compileReplace,
   compileUpdate,
   differsSql,
+  filledSql,
   referredRow,
 } from './write-sql.js';
 
@@ -151,12 +152,16 @@ export class OperationCompiler {
     return toStatement(sql`SELECT ${joinSql(rows, ', ')}`);
   }
 
-  /** A row that an UPDATE has not written. Behind its columns: a boolean for each reference, true where it exists, and one that is true where the row has other values. */
+  /**
+   * A row that an UPDATE has not written. Behind its columns: a boolean for each reference, true where it exists, one that is true where the
+   * row has other values, and one for each value that something is added to, true where the row has it.
+   */
   unwritten(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
     const { column } = this.table;
     const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
-    const differs = differsSql(this.encoder.attributesOf(shape), column, this.#isAlways(shape, unseen));
-    const columns = [...this.#selection(returning).columns, ...rows, differs];
+    const set = this.encoder.attributesOf(shape);
+    const differs = differsSql(set, column, this.#isAlways(shape, unseen));
+    const columns = [...this.#selection(returning).columns, ...rows, differs, ...filledSql(set, column)];
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
 

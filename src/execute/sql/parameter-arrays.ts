@@ -5,14 +5,14 @@
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Slot } from '../../request/query/predicate.js';
-import { arrayLiteral, type PlacedColumn, type RowCells } from './encode-parameter.js';
+import { arrayLiteral, type PlacedColumn, type RowCells, type WrittenAttribute } from './encode-parameter.js';
 import type { ColumnSql } from './predicate-sql.js';
 import type { TableSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 
 /** A column of values. */
 export interface GivenColumn {
-  readonly attribute: AttributeInfo;
+  readonly attribute: WrittenAttribute;
   /** True where some rows have no value for it. Default: none lacks one. */
   readonly isPartial?: boolean;
 }

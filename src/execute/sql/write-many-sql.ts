@@ -3,7 +3,7 @@
  * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
  */
 
-import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/feature.js';
 import type { DeletionMark, UpdateMany } from '../../operation/operation.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
@@ -157,7 +157,7 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 /**
  * Changes the rows that the keys address. They are locked in the order of their primary keys before one is written. Only rows that differ are
  * written; the others are returned as they are. Behind the selected columns are booleans. They are true for an item whose row does not exist or has
- * another state, whose key an item before it has, and whose reference is missing; with new rows then for a new one. A new row that is not
+ * another state, whose key an item before it has, whose reference is missing, and that adds to NULL; with new rows then for a new one. A new row that is not
  * found again by its key makes the statement fail.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
@@ -172,6 +172,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
   ];
   const rows = givenSql(table, 0, set, { texts: true, more });
+  const sums = [...set.entries()].filter(([, { attribute }]) => attribute.isAdded);
   const names = returning.attributes.map((_, index) => raw(`c${index}`));
   const selected = returning.attributes.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`);
   const keys = primaryKey.map(({ name }) => column(name));
@@ -191,6 +192,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
         ? []
         : keys.map((part, index) => sql`${part} AS ${raw(`${rowKey(info)}${index}`)}`)),
       ...(state === null ? [] : [stateSql(state)]),
+      ...sums.map(([index, { attribute }]) => sql`${column(attribute.name)} IS NULL AS ${raw(`e${index}`)}`),
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
     ', ',
@@ -207,6 +209,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     sql`row_number() OVER (PARTITION BY ${joinSql(numbered('k', address, GIVEN), ', ')} ORDER BY ${GIVEN}.n) > 1`,
     ...(state === null ? [] : [sql`wanted IS NOT NULL AND wanted IS DISTINCT FROM state`]),
     ...(missing ? [missing] : []),
+    ...sums.map(([index, { isPartial }]) => raw(`${isPartial ? `h${index} AND ` : ''}e${index}`)),
   ];
   const tables = [
     sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
@@ -285,16 +288,17 @@ function sameParts(
 function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragment {
   const { info, source, column } = table;
   const assignments = set.map(({ attribute, isPartial }, index) => {
-    const { name, type } = attribute;
-    const value = writtenSql(type, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
+    const { name } = attribute;
+    const value = writtenSql(attribute, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
     const own = isPartial
       ? sql`CASE WHEN ${JUDGED}.${raw(`h${index}`)} THEN ${value} ELSE ${column(name)} END`
       : value;
     return sql`${columnName(attribute)} = ${own}`;
   });
-  const differences = set.map(({ attribute: { name, type }, isPartial }, index) => {
-    const value = sql`${JUDGED}.${raw(`${isComparedAsText(type) ? 't' : 'v'}${index}`)}`;
-    const differs = unseen?.has(name) ? raw('true') : changedSql(type, column(name), value);
+  const differences = set.map(({ attribute: { name, type, isAdded }, isPartial }, index) => {
+    const value = sql`${JUDGED}.${raw(`${isComparedAsText(type) && !isAdded ? 't' : 'v'}${index}`)}`;
+    const changes = isAdded ? sql`${value} <> 0` : changedSql(type, column(name), value);
+    const differs = unseen?.has(name) ? raw('true') : changes;
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
   const keys = numbered(rowKey(info), info.primaryKey);
@@ -321,7 +325,7 @@ export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
 
 /** An UPDATE of all rows of a predicate. */
 interface UpdateMatchingSql {
-  readonly set: readonly AttributeInfo[];
+  readonly set: readonly GivenColumn['attribute'][];
   /** Null is every row. */
   readonly where: Predicate | null;
   /** Condition that all of them have to meet; null is none. */

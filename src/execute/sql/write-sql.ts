@@ -7,6 +7,7 @@ import type { DeletionMark, Reference } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
+import type { WrittenAttribute } from './encode-parameter.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -56,7 +57,7 @@ function someColumn({ primaryKey, attributes }: ModelInfo): readonly AttributeIn
 
 interface UpdateSql {
   /** One at least. */
-  readonly set: readonly AttributeInfo[];
+  readonly set: readonly WrittenAttribute[];
   readonly where: Predicate;
   readonly returning: SelectionSql;
   /** True where a row that has the values already is written, too. Default: false. */
@@ -69,15 +70,19 @@ export function compileUpdate(table: TableSql, update: UpdateSql): Statement {
 }
 
 function updateSql(table: TableSql, { set, where, returning, always }: UpdateSql): SqlFragment {
-  const conditions = whereSql([compilePredicate(where, table.column), differsSql(set, table.column, always)]);
+  const conditions = whereSql([
+    compilePredicate(where, table.column),
+    ...filledSql(set, table.column),
+    differsSql(set, table.column, always),
+  ]);
   return sql`UPDATE ${table.source} SET ${changesSql(table, set)}${conditions}${returningSql(returning)}`;
 }
 
 /** Assignments of a change: the values of a body, and what every change of a row writes along. */
-export function changesSql(table: TableSql, set: readonly AttributeInfo[]): SqlFragment {
-  const values = set.map(({ name, type, column }) => {
-    const value = writtenSql(type, table.column(name), writtenSlot(name));
-    return sql`${columnName({ column })} = ${value}`;
+export function changesSql(table: TableSql, set: readonly WrittenAttribute[]): SqlFragment {
+  const values = set.map((attribute) => {
+    const { name } = attribute;
+    return sql`${columnName(attribute)} = ${writtenSql(attribute, table.column(name), writtenSlot(name))}`;
   });
   return joinSql([...values, ...stampsSql(table)], ', ');
 }
@@ -125,11 +130,19 @@ export function compileReplace(
   return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
 }
 
+/** Conditions that the row has what something is added to. */
+export function filledSql(set: readonly WrittenAttribute[], column: ColumnSql): readonly SqlFragment[] {
+  return set.flatMap(({ name, isAdded }) => (isAdded ? sql`${column(name)} IS NOT NULL` : []));
+}
+
 /** Condition that is true where a row has other values, or counts as one that has. */
-export function differsSql(set: readonly AttributeInfo[], column: ColumnSql, always = false): SqlFragment {
+export function differsSql(set: readonly WrittenAttribute[], column: ColumnSql, always = false): SqlFragment {
   if (always) return raw('true');
   // A parameter of its own: PostgreSQL infers one type for each, and a column may be compared as another (42P08).
-  const differences = set.map(({ name, type }) => changedSql(type, column(name), writtenSlot(name)));
+  const differences = set.map(({ name, type, isAdded }) =>
+    // The sum of a row that is none of these could be out of range, and its error would show that the row is there.
+    isAdded ? sql`${writtenSlot(name)}::numeric <> 0` : changedSql(type, column(name), writtenSlot(name)),
+  );
   return differences.length === 0 ? raw('false') : joinSql(differences, ' OR ');
 }
 
@@ -197,10 +210,15 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
 }
 
 /**
- * The value that an UPDATE writes. A moment of a body has milliseconds, as answers have: where the column has the same, its
- * microseconds stay. So do the null of JSON, and the bounds of an array.
+ * The value that an UPDATE writes. One that is added is added to the row as it is at that time, also where another transaction has
+ * changed it meanwhile. A moment of a body has milliseconds, as answers have: where the column has the same, its microseconds stay. So do the null of JSON, and the bounds of an array.
  */
-export function writtenSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
+export function writtenSql(
+  { type, isAdded }: WrittenAttribute,
+  column: SqlFragment,
+  value: Value | SqlFragment,
+): SqlFragment {
+  if (isAdded) return sql`${column} + ${value}`;
   // A column without a zone is shown with all digits.
   if (!['date', 'json', 'array'].includes(type.kind) || (type.kind === 'date' && type.zone !== undefined))
     return sql`${value}`;

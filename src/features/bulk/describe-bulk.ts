@@ -20,8 +20,9 @@ import {
   type ResponseObject,
   schemaRef,
 } from '../../openapi/openapi-object.js';
+import { bodySchemaOf } from '../../openapi/resource-schemas.js';
 import { type RouteWords, USUAL } from '../../operation/route-spec.js';
-import { bodyJsonSchema, patchTypes } from '../../schema/body-json-schema.js';
+import { patchTypes } from '../../schema/body-json-schema.js';
 import type { JsonSchema } from '../../schema/json-schema.js';
 import { bulkInputs, maxOf } from './bulk-options.js';
 
@@ -145,14 +146,13 @@ function bulkAnswers(
 }
 
 /** The schemas of an endpoint, by name. */
-export function bulkSchemas(
-  endpoint: BulkEndpoint,
-  { plan, names: { schemas } }: DescribedResource,
-): Record<string, JsonSchema> {
+export function bulkSchemas(endpoint: BulkEndpoint, resource: DescribedResource): Record<string, JsonSchema> {
+  const { plan, names } = resource;
+  const { schemas } = names;
   if (endpoint === 'deleteMany') return { [schemas.removals]: listOf(resultSchema(plan, {})) };
   const written = schemaRef(schemas.written);
   return {
-    ...(endpoint === 'updateMany' ? { [schemas.change]: changeSchema(plan) } : {}),
+    ...(endpoint === 'updateMany' ? { [schemas.change]: changeSchema(resource) } : {}),
     [schemas.items]: listOf(written),
     [schemas.results]: listOf(resultSchema(plan, { item: written })),
   };
@@ -197,9 +197,10 @@ function keySchemas(plan: ResourcePlan): Readonly<Record<string, JsonSchema>> {
 }
 
 /** A change, and the record that it is of. */
-function changeSchema(plan: ResourcePlan): JsonSchema {
+function changeSchema(resource: Pick<DescribedResource, 'plan' | 'features'>): JsonSchema {
+  const { plan } = resource;
   const { info, entityTag, ifMatch } = plan;
-  const { properties = {}, required = [], ...others } = bodyJsonSchema(plan, 'update');
+  const { properties = {}, required = [], ...others } = bodySchemaOf(resource, 'update');
   const keys = keyNames(info.address);
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const state: JsonSchema = {

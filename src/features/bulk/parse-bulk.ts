@@ -103,13 +103,13 @@ export interface BulkHead {
 }
 
 function compileBodyParser(
-  { plan, bodyLimit }: ParserSettings,
+  { plan, features, bodyLimit }: ParserSettings,
   kind: 'create' | 'update',
   hasSingle: boolean,
 ) {
   const limits = bodyLimits(plan, kind, bodyLimit);
   const listLimits = { ...limits, mediaTypes: ['application/json'] };
-  const parseValues = compileValuesParser(plan, kind);
+  const parseValues = compileValuesParser(plan, kind, features[kind].forms);
   const parseItem = compileItemParser(plan, kind, parseValues);
   return async (
     request: Request,

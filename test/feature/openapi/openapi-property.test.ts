@@ -22,9 +22,10 @@ import { serveTestApp } from '../../support/test-app.js';
 
 const RUNS = { numRuns: wholeOr(20, 60) };
 /** Rules that the description of 422 names because no schema can express them, and addresses that only the validator checks. */
-const BEYOND_SCHEMA = 'isStorableText isStorableJson isJsonNumber isBigint isDateTime isDate isEmail'.split(
-  ' ',
-);
+const BEYOND_SCHEMA =
+  'isStorableText isStorableJson isJsonNumber isBigint isDateTime isDate isEmail isFinite sum.null sum.range'.split(
+    ' ',
+  );
 const IDS: Readonly<Record<string, string>> = {
   Maker: '0b6b1a52-5f0e-4c39-9d35-6a4bdf4c7f11',
   Gadget: '1',
