@@ -56,7 +56,7 @@ function compileRelations(
     ...new IncludeCompiler(resource, models, decorators).compile(),
     ...new RelationFilterCompiler(resource, models).compile(),
     ...compileRelationSorts(resource, models),
-    ...compileSubresources(resource, models, served),
+    ...compileSubresources(resource, models, served, decorators),
   ]);
 }
 

@@ -40,12 +40,19 @@ import type {
 /** Problems of the options of a resource, for a feature. @param options as in `@Crud` */
 export type ResourceCheck = (plan: UncheckedPlan, options: CrudOptions) => readonly string[];
 
+/** Lists relations that have a list under each record, each with the option that names it. */
+export type RelationLister = (
+  options: CrudOptions,
+) => readonly { readonly option: string; readonly name: string }[];
+
 /** Reader of the user's decorators in the schema phase, and options of features; injected, because these come after this phase. */
 export interface DecoratorReader extends ShownReader {
   /** By name. Default: none. */
   readonly featureOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Problems of options together. Default: none. */
   readonly featureChecks?: readonly ResourceCheck[];
+  /** Relations of which options of features make lists. Default: none. */
+  readonly featureLists?: readonly RelationLister[];
   /** Attributes that the user hid from answers and from bodies. */
   describeExposure(info: ModelInfo, report: (problem: string) => void): Exposure;
   /** Parses a part of an id. */

@@ -3,6 +3,7 @@ import type { IncludeOptions, SubresourceAllow } from '../declare/include-option
 import { describeRelation } from '../describe/relations.js';
 import { showValue, unknownOptions } from '../util/option-problems.js';
 import { isPlain, kebabCase } from './compile-options.js';
+import type { DecoratorReader } from './compile-resource.js';
 import { keyProblem, type RelatedModels, scopeProblem } from './related-models.js';
 import type { RelatedResource, ResourcePlan } from './resource-plan.js';
 
@@ -20,12 +21,20 @@ export function compileSubresources(
   resource: RelatedResource,
   models: RelatedModels,
   served: ReadonlySet<ResourcePlan>,
+  { featureLists = [] }: Pick<DecoratorReader, 'featureLists'>,
 ): readonly string[] {
   const { plan, declaration } = resource;
   const { subresources } = plan.relations;
   const problems: string[] = [];
-  for (const [name, options] of entriesOf(declaration.options.subresources ?? [])) {
-    const option = `subresources.${name}`;
+  const own = entriesOf(declaration.options.subresources ?? []);
+  const others = featureLists.flatMap((list) => list(declaration.options));
+  const all = [
+    ...own.map(([name, options]) => ({ name, options, option: `subresources.${name}` })),
+    ...others
+      .filter(({ name }) => !own.some(([each]) => each === name))
+      .map((each) => ({ ...each, options: true as const })),
+  ];
+  for (const { name, options, option } of all) {
     const report = (problem: string): void => void problems.push(`${plan.name}: ${problem}`);
     const refuse = (problem: string): void => report(`${option} ${problem}`);
     const said = reasons(resource, name, options, served);
@@ -33,10 +42,12 @@ export function compileSubresources(
     said.forEach(refuse);
     if (said.length > 0) continue;
     if (options !== true) problems.push(...unknownOptions(`${plan.name}: ${option}`, options, ['where']));
-    const found = models.lead(plan.model, name, options === true ? {} : options, { option, report });
+    const mend = `name it in subresources with where: a function of the request that says which rows may be seen here, or 'all'`;
+    const place = option.startsWith('subresources') ? { option, report } : { option, report, mend };
+    const found = models.lead(plan.model, name, options === true ? {} : options, place);
     if (!found) continue;
     const path = `/:id/${kebabCase(name)}`;
-    subresources.set(name, Object.freeze({ ...found, path, method: option }));
+    subresources.set(name, Object.freeze({ ...found, path, method: `subresources.${name}` }));
   }
   return problems;
 }

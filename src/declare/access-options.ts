@@ -123,7 +123,7 @@ export interface AccessOptions<M extends Model = Model> {
    * operations that neither names are open to all requests, unless `bootstrap` has `deny: true`. `restore` needs the rules of
    * `update` and `deleted`, `purge` those of `delete` and `deleted`, and `replace` those of `create` and `update`; requests for many records
    * those for one. `aggregate`, `export` and `import` are about routes that options make; where they are not named, `list` is for the first two, and
-   * `create` for the last. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update` and `delete` may return a `filter`: a condition of the statement that writes, whose rows alone may be changed.
+   * `create` for the last. `links` is about the links of a record; where it is not named, `update` is. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update`, `delete` and `links` may return a `filter`: a condition of the statement that writes, whose rows alone may be changed.
    * A visible row that does not meet it is a 403. Where `deleted` is named and allows the
    * request, lists and reads take `?deleted=only` and `?deleted=with`; else the parameter is unknown. The rule is
    * evaluated where the parameter is there.

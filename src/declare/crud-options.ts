@@ -11,6 +11,7 @@ import type { FilterOperator } from './filter-operators.js';
 import type { ChangesOptions, HistoryOptions } from './history-options.js';
 import type { ImportOptions } from './import-options.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
+import type { LinkAllow } from './link-options.js';
 import type { SearchAllow } from './search-options.js';
 import type { SortAllow } from './sort-options.js';
 
@@ -241,6 +242,13 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   include?: IncludeAllow;
   /** Relations that have a list under each record, such as `GET /cities/{id}/reviews`. Default: none. */
   subresources?: SubresourceAllow;
+  /**
+   * Relations whose links clients may change: `PUT` and `DELETE /users/1/groups/7`, `POST` and `PUT /users/1/groups`. Each is a sub-resource, too.
+   * The table of a join model needs a unique index over its two foreign keys. The rule `can.links` is `can.update` where it is not given. Default: none.
+   *
+   * @example { groups: true, tags: { max: 200, fields: ['role'] } }
+   */
+  links?: LinkAllow;
   /** Replaces the derived class that shapes what leaves. */
   readSchema?: Class;
   /** Replaces the derived class that checks the body of a create. */

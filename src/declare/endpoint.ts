@@ -79,6 +79,7 @@ export const OPTION_ROUTES = {
   export: 'list',
   import: 'create',
   changes: 'list',
+  links: 'update',
 } as const;
 
 /** Name of such an option, of its route and of its rule. */
@@ -107,7 +108,7 @@ export const RULES = [...OPERATIONS, 'deleted', 'history', ...OPTION_ROUTE_NAMES
 export type RuleName = (typeof RULES)[number];
 
 /** The rules that may return a condition on rows. */
-export const ROW_RULE_NAMES = ['update', 'delete'] as const;
+export const ROW_RULE_NAMES = ['update', 'delete', 'links'] as const;
 
 /** Name of a rule that may return a condition on rows. */
 export type RowRuleName = (typeof ROW_RULE_NAMES)[number];
@@ -128,6 +129,7 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
   export: ['export'],
   import: ['import'],
   changes: ['changes'],
+  links: ['links'],
   upsert: ['create', 'update'],
 };
 
@@ -135,6 +137,7 @@ export const RULES_OF: Readonly<Record<RuledWork, readonly RuleName[]>> = {
 const VERBS: Readonly<Partial<Record<RuledWork, string>>> = {
   history: 'read the history of',
   changes: 'read the changes of',
+  links: 'change the links of',
 };
 
 /** The verb of a work: `update`. */

@@ -13,6 +13,7 @@ import { idempotency } from './idempotency/idempotent-write.js';
 import { fileImport } from './import/import.js';
 import { embeddedRecords } from './include/embed.js';
 import { increment } from './increment/increment.js';
+import { links } from './links/links.js';
 import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
@@ -30,6 +31,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   sentBack,
   increment,
   subResources,
+  links,
   bulk,
   aggregate,
   exported,

@@ -1,5 +1,6 @@
 /** The properties of answers: `fields`, and what a request may not read. */
 import { type AccessForm, perForm } from '../operation/access.js';
+import { compileAlso } from '../operation/compile-operation.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';
 import type { Selection } from '../operation/operation.js';
 import { quote } from '../request/query/query-string.js';
@@ -45,8 +46,13 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
     (names: readonly string[]): Selection =>
       Object.freeze({ columns: [...new Set([...columnsOf(names), ...address.map(({ name }) => name)])] }),
   );
-  const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O =>
-    inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;
+  const adding = compileAlso();
+  const select = <O extends { readonly select: Selection }>(operation: O, inputs: Inputs): O => {
+    const chosen = inputs.fields ? { ...operation, select: found(inputs.fields) } : operation;
+    // No request sets it.
+    const also = inputs['also'] as readonly string[] | undefined;
+    return also ? { ...chosen, select: adding(chosen.select, also) } : chosen;
+  };
   const withReturning = <O extends { readonly returning: Selection }>(operation: O, inputs: Inputs): O =>
     inputs.fields ? { ...operation, returning: written(inputs.fields) } : operation;
   return {
@@ -62,7 +68,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
       },
     ],
     constants: { create: mask, update: mask, replace: mask },
-    dependsOn: ['fields'],
+    dependsOn: ['fields', 'also'],
     rewrite: {
       list: select,
       read: select,

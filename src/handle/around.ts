@@ -8,6 +8,7 @@ import type { AnswerDraft, Feature } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
+import type { JsonSchema } from '../schema/json-schema.js';
 import { type Completion, type CompletionPlace, completionOf, type Outcome } from './outcome.js';
 import type { MethodRunner } from './run-method.js';
 import { type RowRunner, sessionTarget } from './run-rows.js';
@@ -61,12 +62,33 @@ export interface AnyAround {
   readonly headers: readonly string[] | null;
 }
 
+/** A member that a feature adds to records in the list under another one. */
+export interface MemberBelow {
+  readonly name: string;
+  readonly schema: JsonSchema;
+  /** The attribute of the records by which it is found. */
+  readonly attribute: string;
+  /** @param parent the resource of the other record */
+  compile(parent: Resource): Completion['complete'];
+}
+
 /** A feature with work around operations, or behind them. */
 export interface ActingFeature extends Feature {
   readonly around?: AroundFactory;
   /** Not called where our SQL writes the record. */
   readonly aroundMethod?: AroundMethod;
   readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
+  /** @param relation of the resource, that has a list under each record */
+  readonly memberBelow?: (relation: string) => MemberBelow | null;
+}
+
+/** The members that features add to the records of a list under a record. */
+export function membersBelow(
+  { features }: Pick<Resource, 'features'>,
+  relation: string,
+): readonly MemberBelow[] {
+  const all: readonly ActingFeature[] = features.all;
+  return all.flatMap(({ memberBelow }) => memberBelow?.(relation) ?? []);
 }
 
 interface SessionPlace extends Pick<CompletionPlace, 'request'> {

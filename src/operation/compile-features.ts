@@ -150,6 +150,7 @@ export function resourceOptionsOf(factories: readonly FeatureFactory[]) {
   return {
     featureOptions: Object.assign({}, ...factories.map(({ resourceOptions }) => resourceOptions)),
     featureChecks: factories.flatMap(({ check }) => check ?? []),
+    featureLists: factories.flatMap(({ listsBelow }) => listsBelow ?? []),
   };
 }
 

@@ -1,4 +1,5 @@
 /** The generated routes of a resource, as data: those of every resource, and those that features add. */
+import type { RelationLister } from '../compile/compile-resource.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type OPERATIONS, type Operation } from '../declare/crud-options.js';
 import { type OptionRoute, tableWritesOf } from '../declare/endpoint.js';
@@ -59,6 +60,8 @@ export type RoutePlan = Pick<ResourcePlan, 'endpoints' | 'relations' | 'isKeyGiv
 export interface RouteSource {
   /** Routes that it adds to a resource. Evaluated at the start. */
   routes?(plan: RoutePlan): readonly RouteSpec[];
+  /** Relations that have a list under each record because of its option, as those of `subresources`. */
+  readonly listsBelow?: RelationLister;
 }
 
 /** The routes of all resources that name no endpoints, in the order they are mounted. */

@@ -73,7 +73,7 @@ export function formatId(model: ModelClass, values: object): string {
 
 /** The id in the path of a request. @param parameter that of the path @throws NotFoundError @throws InvalidQueryError */
 export function parsePathId(plan: IdPlan, request: Request, parameter = 'id'): unknown {
-  return parseId(plan, String(request.params[parameter]));
+  return parseId(plan, String(request.params[parameter]), parameter);
 }
 
 /**
@@ -96,7 +96,7 @@ export function parseNewId(plan: IdPlan, request: Request): unknown {
     : invalidAttribute(name, 'id', beyond);
 }
 
-function parseId(plan: IdPlan, raw: string): unknown {
+function parseId(plan: IdPlan, raw: string, place = 'id'): unknown {
   const parsed = tryParseId(plan, raw);
   switch (parsed.kind) {
     case 'id':
@@ -105,7 +105,7 @@ function parseId(plan: IdPlan, raw: string): unknown {
       throw noSuchRecord({ name: plan.name, key: keyText(plan.info.address) });
     case 'malformed': {
       const [first, ...others] = plan.info.address;
-      const parameter = first?.isAddress && others.length === 0 ? first.name : 'id';
+      const parameter = place === 'id' && first?.isAddress && others.length === 0 ? first.name : place;
       const detail = `${quote(raw)} is not a valid id; it must be ${parsed.expected}.`;
       throw new InvalidQueryError([{ parameter, code: 'id', detail }]);
     }

@@ -129,6 +129,8 @@ describe('the public API', () => {
       'JsonType',
       'Junction',
       'Keyset',
+      'LinkAllow',
+      'LinkOptions',
       'ListOptions',
       'ListQuery',
       'Logger',

@@ -65,6 +65,7 @@ export const LAYERS = [
   'features/aggregate/handle-aggregate.ts',
   'features/aggregate/describe-aggregate.ts',
   'features/aggregate/aggregate.ts',
+  'features/links',
   'features/export',
   'features/import',
   'features/features.ts',

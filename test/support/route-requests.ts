@@ -123,7 +123,11 @@ export function walksOf({ path, operation }: DescribedRoute, samples: Samples): 
 }
 
 function pathsOf({ path }: DescribedRoute, ids: readonly string[]): string[] {
-  return path.includes(':') ? ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id))) : [path];
+  if (!path.includes(':')) return [path];
+  const some = ids.map((id) => path.replace(/:\w+/, encodeURIComponent(id)));
+  return some.flatMap((each) =>
+    each.includes(':') ? pathsOf({ path: each } as DescribedRoute, ids) : [each],
+  );
 }
 
 /** The relations that a route can include. */

@@ -1,7 +1,16 @@
 /** Rows of several tenants, which lie between one another in each table: seen by one tenant, and by several with a condition. */
 import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
-import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
+import {
+  BelongsTo,
+  BelongsToMany,
+  Column,
+  DataType,
+  ForeignKey,
+  HasMany,
+  Model,
+  Table,
+} from 'sequelize-typescript';
 import { BULK_ENDPOINTS, OPERATIONS } from '../../src/declare/endpoint.js';
 import { Crud, filter, type ModelClass } from '../../src/index.js';
 import { KeyedRow, NumberedRow } from '../models/rows.js';
@@ -88,10 +97,32 @@ const LISTS = {
   ...(SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {}),
 } as const;
 
+/** Notes that belong together, whoever has them. */
+@Table({ tableName: 'note_friends', timestamps: false })
+export class Friendship extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare noteId: number;
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare friendId: number;
+  @Column(DataType.TEXT) declare code: string | null;
+}
+
 /** Pages by number; a request acts for one tenant. */
-@Crud({ ...LISTS, scope: { owner: tenant }, subresources: { siblings: { where: 'all' } } })
+@Crud({
+  ...LISTS,
+  scope: { owner: tenant },
+  subresources: { siblings: { where: 'all' }, friends: { where: 'all' } },
+  links: { friends: { can: { add: true, remove: true } } },
+})
 @Table(TABLE)
 export class Note extends Notes {
+  @BelongsToMany(() => Note, {
+    as: 'friends',
+    through: { model: () => Friendship, unique: false },
+    foreignKey: 'noteId',
+    otherKey: 'friendId',
+    constraints: false,
+  })
+  declare friends?: unknown;
+
   /** The notes in the same folder. */
   @HasMany(() => Note, {
     as: 'siblings',
@@ -153,7 +184,7 @@ export class Card extends KeyedRow {
 export const SERVED = [Note, Leaf] as readonly ModelClass[];
 
 /** Models without a resource. */
-export const UNSERVED = [Card, Twin, Folder, Tag, NoteTag] as readonly ModelClass[];
+export const UNSERVED = [Card, Twin, Folder, Tag, NoteTag, Friendship] as readonly ModelClass[];
 
 /** Tables whose rows belong to a tenant, beside that of a resource. */
 export const OWNED_TABLES = ['folders', 'tags', 'note_tags'] as const;
@@ -210,6 +241,20 @@ const OTHERS_LINKS = {
   changed: ["('B', 4, 9)", "('B', 1, 2)", "('C', 7, 3)"],
 } as const;
 
+/** Note, friend and code: links between notes of A, and those with a note of another. */
+const OWN_FRIENDS = ["(4, 1, 'own')", '(1, 4, NULL)', "(4, 13, 'gone')"];
+const FRIENDS = {
+  there: [
+    ...OWN_FRIENDS,
+    "(4, 2, '~friend')",
+    "(2, 4, '~friend')",
+    "(2, 5, '~friend')",
+    "(1, 14, '~friend')",
+  ],
+  absent: OWN_FRIENDS,
+  changed: [...OWN_FRIENDS, "(4, 8, '~other')", "(11, 4, '~other')", "(4, 19, '~other')"],
+} as const;
+
 /** Rows in the table beside A's. */
 export const WORLDS = { there: OTHERS, absent: [], changed: CHANGED } as const satisfies Record<
   string,
@@ -231,9 +276,10 @@ export function fill(world: World): string {
   const tags = [...OWN_TAGS, ...(world === 'absent' ? [] : [`(8, 'C', '~tag')`, `(9, 'B', '~${world}')`])];
   const links = [...OWN_LINKS, ...OTHERS_LINKS[world]];
   return `
-    DELETE FROM notes; DELETE FROM folders; DELETE FROM tags; DELETE FROM note_tags;
+    DELETE FROM notes; DELETE FROM folders; DELETE FROM tags; DELETE FROM note_tags; DELETE FROM note_friends;
     INSERT INTO tags (id, owner, code) VALUES ${tags};
     INSERT INTO note_tags (owner, "noteId", "tagId") VALUES ${links};
+    INSERT INTO note_friends ("noteId", "friendId", code) VALUES ${FRIENDS[world]};
     INSERT INTO folders (id, owner, label) VALUES ${owned};
     INSERT INTO notes (id, owner, code, points, "isOpen", "folderId", "deletedAt") VALUES ${rows};
     SELECT setval('notes_id_seq', 1000, false), setval('folders_id_seq', 1000, false);`;

@@ -4,11 +4,12 @@ import { modelFastPathBlockers } from '../../execute/customization/model-fast-pa
 import { isPlainRepository } from '../../execute/records/repository.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
-import { compileAround, compileCompletions } from '../../handle/around.js';
+import { compileAround, compileCompletions, type MemberBelow, membersBelow } from '../../handle/around.js';
 import { readSessions } from '../../handle/commit-request.js';
 import { decideRows, type RouteDecisions } from '../../handle/decide-route.js';
 import { compileOperationHandler } from '../../handle/handle.js';
 import type { HandledRoute, HandlerContext, RouteContext } from '../../handle/handled-route.js';
+import type { Completion } from '../../handle/outcome.js';
 import { compileShape } from '../../handle/shape-answer.js';
 import {
   type DescribedAction,
@@ -18,11 +19,13 @@ import {
   parametersOf,
 } from '../../openapi/described-route.js';
 import { success } from '../../openapi/generated-operation.js';
-import type { OperationObject } from '../../openapi/openapi-object.js';
+import type { OperationObject, ResponseObject } from '../../openapi/openapi-object.js';
 import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import type { ProblemStatus } from '../../operation/refused-request-error.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
+import type { JsonSchema } from '../../schema/json-schema.js';
+import { then } from '../../util/promises.js';
 import { isRuled } from '../scope.js';
 import { compileSubresourceParser } from './parse-subresource.js';
 import { compileSubresourceMethod, compileSubresourceRows, type Subresource } from './run-subresource.js';
@@ -77,7 +80,14 @@ function compileHandler(
   { decisions, settings, shaper }: HandlerContext,
 ): ActionRunner {
   const { plan, parent, target } = subresource;
-  const parse = compileSubresourceParser(parent, target, plan);
+  const members = membersBelow(parent, plan.relation.name);
+  const parse = reading(
+    members.map(({ attribute }) => attribute),
+    compileSubresourceParser(parent, target, plan),
+  );
+  const own = members.map(
+    (each): Completion => ({ input: 'also', isOpen: () => true, complete: each.compile(parent) }),
+  );
   const shape = compileShape(target, USUAL.list, decisions.shapedBy);
   const work = {
     resource: parent,
@@ -86,12 +96,19 @@ function compileHandler(
     parseOnce: parse,
     rows: decisions.runner === 'rows' ? compileSubresourceRows(subresource) : null,
     runMethod: compileSubresourceMethod(subresource, shaper),
-    completions: compileCompletions(target, 'list'),
+    completions: [...compileCompletions(target, 'list'), ...own],
     shape,
     around: compileAround(target, USUAL.list, { shape, shapedBy: decisions.shapedBy, shaper }),
     sessions: readSessions([parent, target], settings),
   };
   return compileOperationHandler(work, decisions, shaper);
+}
+
+/** Has a list read attributes beside those of answers. */
+function reading(also: readonly string[], parse: ReturnType<typeof compileSubresourceParser>): typeof parse {
+  if (also.length === 0) return parse;
+  return (request) =>
+    then(parse(request), (input) => ({ ...input, query: Object.freeze({ ...input.query, also }) }));
 }
 
 /** Describes the list of the target, under a record of the parent. */
@@ -106,9 +123,25 @@ function describe(plan: SubresourcePlan, mounted: DescribedAction): OperationObj
     summary: `List ${toWords(name)} of ${names.phrase}`,
     description: USUAL.list.words.description(listed.plan),
     parameters: parametersOf(mounted, inputs),
-    answers: { 200: success(listed, USUAL.list) },
+    answers: { 200: withMembers(success(listed, USUAL.list), membersBelow(resource, name)) },
     problems: [...parentProblems(plan, resource), ...problems],
   });
+}
+
+/** Adds members to the items of a page. */
+function withMembers(
+  { content, ...others }: ResponseObject,
+  members: readonly MemberBelow[],
+): ResponseObject {
+  const { schema, ...page } = content?.['application/json'] ?? {};
+  if (members.length === 0 || !schema) return { ...others, ...(content ? { content } : {}) };
+  const properties = Object.fromEntries(members.map((each) => [each.name, each.schema]));
+  const items: JsonSchema = {
+    type: 'array',
+    items: { type: 'object', properties, required: Object.keys(properties) },
+  };
+  const allOf: readonly JsonSchema[] = [schema, { type: 'object', properties: { items } }];
+  return { ...others, content: { ...content, 'application/json': { ...page, schema: { allOf } } } };
 }
 
 /** Problems of a request below a record: those of its read, and of what the request may see of the relation. */

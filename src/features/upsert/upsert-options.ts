@@ -119,24 +119,33 @@ export const checkUpsert: ResourceCheck = ({
 export function tableProblems(plan: ResourcePlan): readonly string[] {
   const { name, model } = plan;
   const facts = tableFacts(model);
-  if (!facts) return [];
-  const table = quotedTable(model);
   return upsertKeys(plan).flatMap((info) => {
     const columns = info.address.map(({ column }) => column);
-    if (columns.some((each) => !facts.columns.has(each))) return [];
-    const isExact = facts.isTable && isUniqueKey({ uniqueKeys: facts.exactKeys }, columns);
-    if (isExact && !(facts.isInherited && isKeyTrusted(info))) return [];
+    if (!facts || columns.some((each) => !facts.columns.has(each))) return [];
+    const missing = missingKey(info, columns);
     const names = info.address.map((each) => `'${each.name}'`).join(', ');
-    const list = columns.map(identifier).join(', ');
-    if (!facts.isTable || facts.isInherited)
-      return [
-        `${name}: upsert names [${names}], and no index proves a key of the ${facts.isTable ? 'table' : facts.kind} ${table}${facts.isTable ? ' and of those that inherit from it' : ''} unique; leave it out.`,
-      ];
-    return [
-      `${name}: upsert names [${names}], and no unique index of the table ${table} is over exactly ${list}; CREATE UNIQUE INDEX ON ${table} (${list}); ` +
-        'Indexes over some rows, over an expression or over more columns do not count, nor DEFERRABLE ones and those of another collation.',
-    ];
+    return missing === null ? [] : [`${name}: upsert names [${names}], and ${missing}`];
   });
+}
+
+/** Why no two rows of the table are sure to differ in these columns, as the end of a sentence; null where they are, and where nothing is known of it. */
+export function missingKey(
+  info: Parameters<typeof isKeyTrusted>[0],
+  columns: readonly string[],
+): string | null {
+  const { model } = info;
+  const facts = tableFacts(model);
+  if (!facts) return null;
+  const isExact = facts.isTable && isUniqueKey({ uniqueKeys: facts.exactKeys }, columns);
+  if (isExact && !(facts.isInherited && isKeyTrusted(info))) return null;
+  const table = quotedTable(model);
+  const list = columns.map(identifier).join(', ');
+  if (!facts.isTable || facts.isInherited)
+    return `no index proves a key of the ${facts.isTable ? 'table' : facts.kind} ${table}${facts.isTable ? ' and of those that inherit from it' : ''} unique; leave it out.`;
+  return (
+    `no unique index of the table ${table} is over exactly ${list}; CREATE UNIQUE INDEX ON ${table} (${list}); ` +
+    'Indexes over some rows, over an expression or over more columns do not count, nor DEFERRABLE ones and those of another collation.'
+  );
 }
 
 /** Inputs of an upsert. */

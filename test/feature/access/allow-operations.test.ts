@@ -268,7 +268,7 @@ describe('an operation with a rule', () => {
     expect((await agent.delete(`/halves/${body.id}`)).status).to.equal(403);
     const wrong = { updat: 1, update: 'x', delete: null } as object;
     expect(await configProblems(() => buildApp({ models, can: wrong }))).to.deep.equal([
-      "can names 'updat', which is no operation; use list, read, create, update, delete, deleted, history, aggregate, export, import, changes. Did you mean 'update'?",
+      "can names 'updat', which is no operation; use list, read, create, update, delete, deleted, history, aggregate, export, import, changes, links. Did you mean 'update'?",
       'can.update is "x"; use a function of the request, true or false.',
       'can.delete is null; use a function of the request, true or false.',
     ]);

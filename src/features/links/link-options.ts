@@ -1,0 +1,224 @@
+/** The option `links` of `@Crud`: its relations, their checks, and what their tables need. */
+import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
+import type { RelationLister, ResourceCheck } from '../../compile/compile-resource.js';
+import type { AccessPlan, ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.js';
+import type { AccessRule } from '../../declare/access-options.js';
+import type { ModelClass } from '../../declare/crud-options.js';
+import type { LinkOptions } from '../../declare/link-options.js';
+import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
+import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
+import type { AttributeInfo, ModelInfo, RecordInfo } from '../../describe/model-info.js';
+import { declaredOptions } from '../../describe/record.js';
+import { describeRelation, type Relation } from '../../describe/relations.js';
+import { tableFacts } from '../../describe/table-facts.js';
+import { quotedTable } from '../../execute/sql/sql-fragment.js';
+import { describeExposure } from '../../schema/model-decorators.js';
+import { flagProblems, showValue, unknownOptions } from '../../util/option-problems.js';
+import { missingKey } from '../upsert/upsert-options.js';
+
+/** Compiled options of the links of a relation. */
+export interface LinkPlan {
+  /** Links in a `POST`. */
+  readonly max: number;
+  /** Null is the rule of the resource. */
+  readonly can: Readonly<Record<'add' | 'remove', AccessRule | null>>;
+  /** Null is every attribute that may be shown. */
+  readonly fields: readonly string[] | null;
+  readonly touch: boolean;
+  readonly steal: boolean;
+}
+
+/** Links of a replacement: those that it sets, and those that were there. */
+export const MAX_REPLACED = 1_000;
+
+const DEFAULT_MAX = 100;
+
+const OPTIONS = ['max', 'can', 'fields', 'touch', 'steal'];
+
+/** The links of a resource, by relation. */
+export function linksOf({ features }: Pick<ResourcePlan, 'features'>): ReadonlyMap<string, LinkPlan> {
+  return (features['links'] as ReadonlyMap<string, LinkPlan> | undefined) ?? NONE;
+}
+
+const NONE: ReadonlyMap<string, LinkPlan> = new Map();
+
+/** The relations of a resource with links, each with its list. */
+export function linkedRelations(
+  plan: Pick<ResourcePlan, 'features' | 'relations'>,
+): readonly { readonly below: SubresourcePlan; readonly link: LinkPlan }[] {
+  return [...linksOf(plan)].flatMap(([name, link]) => {
+    const below = plan.relations.subresources.get(name);
+    return below ? [{ below, link }] : [];
+  });
+}
+
+/** Clients that change links need to see them. */
+export const listLinked: RelationLister = ({ links }) =>
+  isPlain(links) ? Object.keys(links as object).map((name) => ({ option: `links.${name}`, name })) : [];
+
+/** Compiles the option. */
+export function compileLinks(value: unknown, check: OptionCheck): ReadonlyMap<string, LinkPlan> {
+  const { info, report } = check;
+  if (!isPlain(value)) {
+    report(`links is ${showValue(value)}; use an object of relations, such as { groups: true }.`);
+    return NONE;
+  }
+  const links = new Map<string, LinkPlan>();
+  for (const [name, given] of Object.entries(value as object)) {
+    const option = `links.${name}`;
+    const refuse = (problem: string): void => report(`${option}${problem}`);
+    if (given !== true && !isPlain(given)) {
+      refuse(` is ${showValue(given)}; use true, or an object such as { fields: ['role'] }.`);
+      continue;
+    }
+    const { relation, problem } = describeRelation(info.model, name);
+    if (!relation) {
+      refuse(` ${problem}`);
+      continue;
+    }
+    const options: LinkOptions = given === true ? {} : given;
+    unknownOptions(option, options, OPTIONS).forEach(report);
+    for (const each of relationProblems(relation)) refuse(` ${each}`);
+    const { max = DEFAULT_MAX, fields = null, touch = false, steal = false } = options;
+    if (!Number.isInteger(max) || max < 1 || max > MAX_REPLACED)
+      refuse(`.max is ${showValue(max)}; use an integer from 1 to ${MAX_REPLACED}.`);
+    flagProblems(`${option}.touch`, touch).forEach(report);
+    flagProblems(`${option}.steal`, steal).forEach(report);
+    if (steal && relation.through)
+      refuse(
+        '.steal is about children of a hasMany; a record of a belongsToMany may have many. Leave it out.',
+      );
+    for (const each of fieldProblems(relation, fields)) refuse(`.fields ${each}`);
+    const can = compileRules(options.can, (each) => refuse(`.can${each}`));
+    links.set(name, Object.freeze({ max, can, fields, touch, steal }));
+  }
+  return links;
+}
+
+function compileRules(can: unknown, refuse: (problem: string) => void): LinkPlan['can'] {
+  if (can === undefined) return NO_RULES;
+  if (!isPlain(can)) {
+    refuse(` is ${showValue(can)}; use an object such as { add: isStaff, remove: isStaff }.`);
+    return NO_RULES;
+  }
+  for (const [name, rule] of Object.entries(can as object)) {
+    if (!(name in NO_RULES)) refuse(` has no '${name}'; use add and remove.`);
+    else if (typeof rule !== 'function' && typeof rule !== 'boolean')
+      refuse(`.${name} is ${showValue(rule)}; use a function of the request, true or false.`);
+  }
+  return Object.freeze({ ...NO_RULES, ...(can as Partial<LinkPlan['can']>) });
+}
+
+const NO_RULES: LinkPlan['can'] = Object.freeze({ add: null, remove: null });
+
+/** Why no links of a relation can be changed. Ends of sentences. */
+function relationProblems({ isOne, target, targetKey, through, scope, parent }: Relation): string[] {
+  if (isOne)
+    return ['leads to one record at most; write its foreign key in the body of the record that has it.'];
+  const scoped = [scope, through?.scope ?? {}].some((each) => Object.keys(each).length > 0);
+  const models = [parent, target, ...(through ? [through.model] : [])];
+  const problems = models.flatMap((model) => choiceProblem(model) ?? []);
+  if (scoped) problems.push('has a scope of its own, which a link would have to meet; leave it out.');
+  if (!through && describeRecords(target).attributes.get(targetKey)?.nullable === false)
+    problems.push(ownedProblem(target, targetKey));
+  const { set, fields = {} } = (through && declaredOptions(through.model)) ?? {};
+  const ruled = Object.entries(fields).flatMap(([name, rules]) =>
+    Object.keys(Object(rules)).some((each) => each !== 'read') ? name : [],
+  );
+  if (set !== undefined || ruled.length > 0)
+    problems.push(
+      `writes rows of ${through?.model.name}, whose @Crud has ${set === undefined ? `fields with rules for writing ${ruled.join(', ')}` : 'set'}, ` +
+        'which links would pass by; write them through the routes of that model, or leave it out.',
+    );
+  return problems;
+}
+
+function ownedProblem(target: ModelClass, key: string): string {
+  return `leads to ${target.name}, whose ${key} cannot be null, so that each row belongs to one record for good; use nested, or its own routes.`;
+}
+
+function fieldProblems({ through }: Relation, fields: unknown): string[] {
+  if (fields === null) return [];
+  if (!Array.isArray(fields)) return [`is ${showValue(fields)}; use a list of attributes of the join model.`];
+  if (!through) return ['are attributes of a join model, which a hasMany has not; leave them out.'];
+  const known = linkAttributes(
+    { relation: { through }, through: describeRecords(through.model), throughAccess: null },
+    null,
+  );
+  const names = known.map(({ name }) => name);
+  return fields
+    .filter((name) => !names.includes(name))
+    .map(
+      (name) =>
+        `names ${showValue(name)}, which is no attribute of ${through.model.name} that links may have; ${names.length > 0 ? `the others are ${names.join(', ')}.` : 'it has none.'}`,
+    );
+}
+
+/** A relation, as far as its join model is. */
+interface Joined {
+  readonly relation: Pick<Relation, 'through'>;
+  readonly through: RecordInfo | null;
+  readonly throughAccess: Pick<AccessPlan, 'scope'> | null;
+}
+
+/** The join model, whose rows are addressed by the keys of both sides. */
+export function describePairs({ relation }: Pick<Joined, 'relation'>): ModelInfo {
+  const { through } = relation;
+  if (!through) throw new TypeError('A relation without a join model has no pairs of keys.');
+  return describeAddressed(through.model, `${through.parentKey},${through.targetKey}`);
+}
+
+/** The attributes of the join model that links have, but for those that only bodies or only answers have not. */
+export function linkAttributes(
+  { relation, through, throughAccess }: Joined,
+  fields: LinkPlan['fields'],
+): readonly AttributeInfo[] {
+  if (!through || !relation.through) return [];
+  const { parentKey, targetKey } = relation.through;
+  return [...through.attributes.values()].filter(
+    ({ name, role, type, isIdText }) =>
+      role === 'data' &&
+      type.kind !== 'virtual' &&
+      !isIdText &&
+      !throughAccess?.scope.has(name) &&
+      ![parentKey, targetKey, 'id'].includes(name) &&
+      (fields?.includes(name) ?? true),
+  );
+}
+
+/** The same that answers may show. */
+export function shownAttributes(joined: Joined, fields: LinkPlan['fields']): readonly AttributeInfo[] {
+  if (!joined.through) return [];
+  const { unreadable } = describeExposure(joined.through, () => {});
+  return linkAttributes(joined, fields).filter(({ name }) => !unreadable.has(name));
+}
+
+/** Problems of the option with others. */
+export const checkLinks: ResourceCheck = (plan) =>
+  [...linksOf(plan)].flatMap(([name, { touch }]) =>
+    touch && plan.entityTag?.kind !== 'version'
+      ? [
+          `links.${name}.touch raises a version, which the model does not have; give its @Table version: true, or leave it out.`,
+        ]
+      : [],
+  );
+
+/** Problems of the tables: a link that is sent twice must find the first one. */
+export function tableProblems(plan: ResourcePlan): readonly string[] {
+  return linkedRelations(plan).flatMap(({ below: { relation, target, through } }) => {
+    const option = `${plan.name}: links.${relation.name}`;
+    if (!relation.through || !through) {
+      const column = target.info.attributes.get(relation.targetKey)?.found;
+      return column?.notNull ? [`${option} ${ownedProblem(relation.target, relation.targetKey)}`] : [];
+    }
+    const { model } = relation.through;
+    const { address } = describePairs({ relation });
+    const columns = address.map(({ column }) => column);
+    const facts = tableFacts(model);
+    if (!facts || columns.some((each) => !facts.columns.has(each))) return [];
+    const missing = missingKey({ ...through, address }, columns);
+    return missing === null
+      ? []
+      : [`${option} writes rows of ${quotedTable(model)}, where one pair is one link, and ${missing}`];
+  });
+}

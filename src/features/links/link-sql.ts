@@ -1,0 +1,252 @@
+/** The statements of links: the record is locked, then the targets in the order of their keys, then the rows of the join model. */
+import type { ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.js';
+import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
+import { tableFacts } from '../../describe/table-facts.js';
+import { placedColumns } from '../../execute/session/select-values.js';
+import { type GivenColumn, givenSql } from '../../execute/sql/parameter-arrays.js';
+import { compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
+import { describeTable, type TableSql, whereSql } from '../../execute/sql/select-sql.js';
+import {
+  columnName,
+  identifier,
+  joinSql,
+  raw,
+  type SqlFragment,
+  sql,
+} from '../../execute/sql/sql-fragment.js';
+import { nowSql, stampsSql } from '../../execute/sql/write-sql.js';
+import type { Access } from '../../operation/access.js';
+import { allOf, byKey, equalTo, scopedRows } from '../../operation/predicates.js';
+import { PARENT, type RelatedAccess } from '../../operation/related-rows.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { aliveRows } from '../soft-delete/deletion.js';
+import { describePairs, MAX_REPLACED } from './link-options.js';
+
+/** Names that no model has. */
+const GIVEN = raw(identifier('.given'));
+const TARGET = raw(identifier('.target'));
+const LINK = raw(identifier('.link'));
+const TRUE = raw('true');
+
+/** Locks the record of the slots. Columns: the key of its relation, its state, and whether the request may change it. */
+export function lockParentSql(
+  { info, entityTag }: ResourcePlan,
+  key: string,
+  { where, allowed }: Access,
+): SqlFragment {
+  const { source, column } = describeTable(info);
+  const columns = [
+    sql`${column(key)}::text`,
+    entityTag ? sql`${column(entityTag.attribute)}::text` : raw('NULL'),
+    allowed ? sql`(${compilePredicate(allowed, column)}) IS TRUE` : TRUE,
+  ];
+  const rows = allOf(byKey(info.address), where, aliveRows(info), scopedRows(info));
+  return sql`SELECT ${placedColumns(columns)} FROM ${source}${whereSql([compilePredicate(rows, column)])} FOR NO KEY UPDATE OF ${raw(identifier(info.name))}`;
+}
+
+/** Raises the version of the record of the slots. */
+export function touchSql({ info }: ResourcePlan, { where }: Access): SqlFragment {
+  const table = describeTable(info);
+  const rows = compilePredicate(allOf(byKey(info.address), where), table.column);
+  return sql`UPDATE ${table.source} SET ${joinSql(stampsSql(table), ', ')}${whereSql([rows])}`;
+}
+
+/** The rows of the target that a request may see, and may link. */
+export function seenTargets(
+  { target: { info } }: Pick<SubresourcePlan, 'target'>,
+  { target, where }: RelatedAccess,
+): Predicate | null {
+  return allOf(aliveRows(info), scopedRows(info), target.where, where);
+}
+
+/** The rows of the join model that a request may see. */
+export function seenPairs({ through }: SubresourcePlan, access: RelatedAccess): Predicate | null {
+  return through && allOf(scopedRows(through), access.through?.where ?? null);
+}
+
+/** The address of a target, as columns of given rows. */
+export function addressColumns({ target: { info } }: Pick<SubresourcePlan, 'target'>) {
+  return info.address.map((attribute, place): GivenColumn & { place: number } => ({ attribute, place }));
+}
+
+/** Parts that both kinds of relations have in common. */
+function findParts(below: SubresourcePlan, related: RelatedAccess) {
+  const target = describeTable(below.target.info);
+  const rows = givenSql(target, 0, addressColumns(below));
+  const { address, primaryKey } = below.target.info;
+  const value = rows.valueOf(GIVEN);
+  const isGiven = joinSql(
+    address.map(({ name }) => sql`${target.column(name)} = ${value(name)}`),
+    ' AND ',
+  );
+  const seen = seenTargets(below, related);
+  return {
+    target,
+    given: sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
+    from: sql`${target.source} JOIN ${GIVEN} ON ${isGiven}`,
+    seen: seen ? [compilePredicate(seen, target.column)] : [],
+    order: joinSql(columnsOf(target, primaryKey), ', '),
+    texts: columnsOf(target, address).map((each) => sql`${each}::text`),
+    name: raw(identifier(below.target.info.name)),
+  };
+}
+
+function columnsOf({ column }: TableSql, key: RowKey): readonly SqlFragment[] {
+  return key.map(({ name }) => column(name));
+}
+
+function named(columns: readonly SqlFragment[], name: string): SqlFragment {
+  return joinSql(
+    columns.map((each, index) => sql`${each} AS ${raw(`${name}${index}`)}`),
+    ', ',
+  );
+}
+
+const numbered = (table: SqlFragment, name: string, { length }: readonly unknown[]) =>
+  Array.from({ length }, (_, index) => sql`${table}.${raw(`${name}${index}`)}`);
+
+/**
+ * Selects the targets that are given, and the links of the record in the slot `parent` to them; or all links to what the request sees. All are
+ * locked. Columns: the place among the given ones, the key of the target, whether a link is there and alive, the parts of the id, and the
+ * attributes of the link.
+ */
+export function findPairsSql(
+  below: SubresourcePlan,
+  related: RelatedAccess,
+  shown: readonly AttributeInfo[],
+  isWhole: boolean,
+): SqlFragment {
+  const { target, given, from, seen, order, texts } = findParts(below, related);
+  const { through } = below.relation;
+  if (!through) throw new TypeError('A relation without a join model has no pairs.');
+  const info = describePairs(below);
+  const { source, column } = describeTable(info);
+  const key = column(through.targetKey);
+  const alive = aliveRows(info);
+  const isAlive = alive ? sql`(${compilePredicate(alive, column)}) IS TRUE` : TRUE;
+  const isNamed = sql`${key} IN (SELECT key FROM ${TARGET})`;
+  const visible: Predicate = {
+    kind: 'exists',
+    target: below.target.info,
+    key: below.relation.targetKey,
+    value: { attribute: through.targetKey },
+    where: seenTargets(below, related),
+  };
+  const whole = sql`(${isNamed} OR ${isAlive}) AND ${compilePredicate(visible, column)}`;
+  const pairs = seenPairs(below, related);
+  const conditions = whereSql([
+    compilePredicate(equalTo(through.parentKey, PARENT), column),
+    ...(pairs ? [compilePredicate(pairs, column)] : []),
+    isWhole ? whole : isNamed,
+  ]);
+  const attributes = shown.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`);
+  const columns = [
+    sql`${TARGET}.n`,
+    sql`coalesce(${TARGET}.key, ${LINK}.key)::text`,
+    sql`${LINK}.alive`,
+    ...numbered(TARGET, 'i', texts),
+    ...numbered(LINK, 'a', attributes),
+  ];
+  // Behind the lock of the record nothing but the other side changes its links.
+  const lock = raw(
+    tableFacts(below.relation.target)?.isTable === false
+      ? ''
+      : ` FOR KEY SHARE OF ${identifier(below.target.info.name)}`,
+  );
+  const more = attributes.length > 0 ? sql`, ${named(attributes, 'a')}` : raw('');
+  const tables = [
+    given,
+    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${target.column(below.relation.targetKey)} AS key, ${named(texts, 'i')} FROM ${from}${whereSql(seen)} ORDER BY ${order}${lock})`,
+    sql`${LINK} AS MATERIALIZED (SELECT ${key} AS key, ${isAlive} AS alive${more} FROM ${source}${conditions} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))} FOR UPDATE OF ${raw(identifier(info.name))})`,
+  ];
+  return sql`WITH ${joinSql(tables, ', ')} SELECT ${placedColumns(columns)} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key`;
+}
+
+/** The same of a relation whose children have the key themselves. The third column is NULL for a child of no record, and false for one of another record. */
+export function findChildrenSql(
+  below: SubresourcePlan,
+  related: RelatedAccess,
+  isWhole: boolean,
+): SqlFragment {
+  const { target, given, from, seen, order, texts, name } = findParts(below, related);
+  const { targetKey } = below.relation;
+  const { primaryKey } = below.target.info;
+  const keys = columnsOf(target, primaryKey);
+  const isOwn = compilePredicate(equalTo(targetKey, PARENT), target.column);
+  const own = sql`SELECT ${named(keys, 'k')} FROM ${target.source}${whereSql([isOwn, ...seen])} LIMIT ${raw(String(MAX_REPLACED + 1))}`;
+  const some = joinSql(numbered(TARGET, 'k', keys), ', ');
+  const wanted = sql`SELECT ${some} FROM ${TARGET}${isWhole ? sql` UNION (${own})` : raw('')}`;
+  const all = joinSql(keys, ', ');
+  const locked = sql`SELECT ${named(keys, 'k')}, ${named(texts, 'i')}, ${isOwn} AS own FROM ${target.source}${whereSql([sql`(${all}) IN (${wanted})`, ...seen])} ORDER BY ${order} FOR NO KEY UPDATE OF ${name}`;
+  const tables = [
+    given,
+    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from}${whereSql(seen)})`,
+    sql`${LINK} AS MATERIALIZED (${locked})`,
+  ];
+  const others = numbered(TARGET, 'k', keys);
+  const isSame = joinSql(
+    numbered(LINK, 'k', keys).map((each, index) => sql`${each} = ${others[index] as SqlFragment}`),
+    ' AND ',
+  );
+  const columns = [sql`${TARGET}.n`, raw('NULL'), sql`${LINK}.own`, ...numbered(LINK, 'i', texts)];
+  return sql`WITH ${joinSql(tables, ', ')} SELECT ${placedColumns(columns)} FROM ${LINK} LEFT JOIN ${TARGET} ON ${isSame}`;
+}
+
+/** Inserts rows of the join model, for targets that the request sees. A pair that another request has inserted meanwhile is left out. */
+export function insertPairsSql(
+  below: SubresourcePlan,
+  related: RelatedAccess,
+  info: ModelInfo,
+  columns: readonly GivenColumn[],
+  stamped: readonly AttributeInfo[],
+): SqlFragment {
+  const table = describeTable(info);
+  const { through } = below.relation;
+  const key = through?.targetKey ?? '';
+  const rows = givenSql(table, 1, columns);
+  const names = [...columns.map(({ attribute }) => attribute), ...stamped].map(columnName);
+  const values = [...columns.map((_, index) => sql`${GIVEN}.${raw(`v${index}`)}`), ...stamped.map(nowSql)];
+  const visible: Predicate = {
+    kind: 'exists',
+    target: below.target.info,
+    key: below.relation.targetKey,
+    value: { attribute: key },
+    where: seenTargets(below, related),
+  };
+  const value = rows.valueOf(GIVEN);
+  return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visible, value)])} ORDER BY ${value(key)} ON CONFLICT DO NOTHING RETURNING 1 AS "c0"`;
+}
+
+/** Selects the attributes of the links between the record of the slots, and targets with keys in the slot `keys`; behind the key of each. */
+export function shownLinksSql(
+  below: SubresourcePlan,
+  related: RelatedAccess,
+  shown: readonly AttributeInfo[],
+  parent: { readonly plan: ResourcePlan; readonly access: Access },
+): SqlFragment {
+  const { through, parentKey } = below.relation;
+  if (!through) throw new TypeError('A relation without a join model has no attributes of links.');
+  const info = describePairs(below);
+  const { source, column } = describeTable(info);
+  const { info: owner } = parent.plan;
+  const row: Predicate = {
+    kind: 'exists',
+    target: owner,
+    key: parentKey,
+    value: { attribute: through.parentKey },
+    where: allOf(byKey(owner.address), parent.access.where),
+  };
+  const keyed = compilePredicate(
+    { kind: 'comparison', attribute: through.targetKey, operator: '=in=', values: [KEYS] },
+    column,
+  );
+  const rows = allOf(row, aliveRows(info), seenPairs(below, related));
+  const columns = [
+    sql`${column(through.targetKey)}::text`,
+    ...shown.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`),
+  ];
+  return sql`SELECT ${placedColumns(columns)} FROM ${source}${whereSql([keyed, compilePredicate(rows, column)])}`;
+}
+
+/** An array of keys of targets. */
+export const KEYS = Object.freeze({ slot: 'keys' });

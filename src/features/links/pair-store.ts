@@ -1,0 +1,218 @@
+/** Links of a join model: our SQL finds and writes its rows, or Sequelize does row by row where code of the user's takes part. */
+import type { Sequelize } from 'sequelize';
+import type { RowKey } from '../../describe/model-info.js';
+import { idOf, keyText } from '../../describe/row-key.js';
+import { defaultValues } from '../../describe/sequelize-internals.js';
+import { describeFault } from '../../errors/database-fault.js';
+import { openTest } from '../../execute/customization/plain-queries.js';
+import { Repository } from '../../execute/records/repository.js';
+import { type Id, repositoryOperation } from '../../execute/records/repository-operations.js';
+import { ManyRows } from '../../execute/rows/many-rows.js';
+import { COUNTED } from '../../execute/rows/many-writes.js';
+import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
+import { selectValues } from '../../execute/session/select-values.js';
+import { intoCells, now, RowEncoder } from '../../execute/sql/encode-parameter.js';
+import { bindRows, type GivenRow, isBindable } from '../../execute/sql/parameter-arrays.js';
+import { joinSlots } from '../../execute/sql/statement.js';
+import { NOW } from '../../execute/sql/write-sql.js';
+import type { PathSettings } from '../../handle/decide-route.js';
+import { type Access, OPEN_ACCESS } from '../../operation/access.js';
+import type { DeleteOperation, DeletionMark } from '../../operation/operation.js';
+import { allOf, compared, equalTo } from '../../operation/predicates.js';
+import { relatedSlots } from '../../operation/related-rows.js';
+import { onPrimary } from '../../postgres/index.js';
+import { recordValue } from '../../request/query/rule-filters.js';
+import { invalidAttribute } from '../../schema/request-issue.js';
+import { keptIn } from '../../util/memo.js';
+import { describePairs, linkAttributes, shownAttributes } from './link-options.js';
+import { findPairsSql, insertPairsSql, seenPairs } from './link-sql.js';
+import {
+  type FoundLink,
+  findSlots,
+  type LinkChanges,
+  type LinkRequest,
+  type LinkStore,
+} from './link-store.js';
+import type { Links } from './parse-links.js';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Compiles the store of a `belongsToMany`. */
+export function compilePairStore({ below, link }: Links, { followed }: PathSettings): LinkStore {
+  const info = describePairs(below);
+  const { model, softDelete } = info;
+  const [parentKey, targetKey] = info.address as unknown as readonly [RowKey[0], RowKey[0]] & RowKey;
+  if (!parentKey || !targetKey) throw new TypeError(`${info.name} joins nothing.`);
+  const sequelize = model.sequelize as Sequelize;
+  const shown = shownAttributes(below, link.fields);
+  const offered = linkAttributes(below, link.fields);
+  const encoder = new RowEncoder(info);
+  const many = new ManyRows(info);
+  const tests = (['create', 'update', 'delete'] as const).map((endpoint) => ({
+    isOpen: openTest(info, endpoint, false),
+    isFollowed: () => (followed.get(model)?.(endpoint) ?? null) !== null,
+  }));
+  const isByRows = () => tests.every(({ isOpen, isFollowed }) => isOpen() && !isFollowed());
+  const { mark } = repositoryOperation(
+    model,
+    'delete',
+    OPEN_ACCESS,
+    keyText(info.address),
+  ) as DeleteOperation;
+
+  const keysOf = ({ key }: LinkRequest, found: FoundLink): Values => ({
+    [parentKey.name]: recordValue(parentKey.type, key),
+    [targetKey.name]: recordValue(targetKey.type, found.key),
+  });
+  const idIn = (request: LinkRequest, found: FoundLink) => {
+    const keys = keysOf(request, found);
+    return idOf(info.address, (name) => keys[name]);
+  };
+  /** Values of a link that was removed, and is there again: those of a new one. */
+  const anew = (values: Values, given: Values): Values => {
+    const defaults = defaultValues(model);
+    const usual = offered.flatMap(({ name, nullable, found }) => {
+      const value = defaults[name]?.() ?? found?.constant ?? (nullable ? null : undefined);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return { ...Object.fromEntries(usual), ...given, ...values };
+  };
+  const alive: Values = softDelete ? { [softDelete.attribute]: softDelete.values?.alive ?? null } : {};
+
+  const bySql = {
+    async add(request: LinkRequest, rows: readonly Values[]): Promise<number | null> {
+      const { input, on } = request;
+      const groups = new Map<string, GivenRow[]>();
+      for (const [place, row] of rows.entries()) {
+        const given: GivenRow = { place, texts: [], lengths: [] };
+        const shape = encoder.newRow(row, intoCells(given));
+        if (shape === null || given.isNested) return null;
+        keptIn(groups, shape, () => []).push(given);
+      }
+      const parts = [...groups].map(([shape, given]) => ({
+        given,
+        columns: encoder.columnsOf(shape, '1'),
+        stamped: encoder.columnsOf(shape, 'n').map(({ attribute }) => attribute),
+      }));
+      if (!parts.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
+        return null;
+      let count = 0;
+      for (const { given, columns, stamped } of parts) {
+        const slots = joinSlots(relatedSlots(input.related), { [NOW.slot]: now() });
+        bindRows(1, columns, given, slots);
+        const insert = insertPairsSql(below, input.related, info, columns, stamped);
+        count += (await selectValues(info, insert, slots, onPrimary(on))).length;
+      }
+      return count;
+    },
+    async change({ on }: LinkRequest, items: readonly { readonly key: unknown; readonly values: Values }[]) {
+      return (await many.update({ where: null, items, returning: COUNTED }, {}, on)) !== null;
+    },
+    async remove({ key, input, on }: LinkRequest, keys: readonly string[]) {
+      const where = allOf(
+        equalTo(parentKey.name, key),
+        compared(targetKey.name, '=in=', keys),
+        seenPairs(below, input.related),
+      );
+      const rows = { where, mark: mark as DeletionMark | null, maximum: keys.length };
+      return (await many.deleteMatching(rows, relatedSlots(input.related), on)) !== null;
+    },
+  };
+
+  /** The rows as records, with hooks. */
+  const repositoryFor = ({ input }: LinkRequest): Repository => {
+    const rows = new Repository(model).addressedBy(keyText(info.address));
+    const { through } = input.related;
+    return through ? rows.within(Object.assign(() => through, { to: noOtherModel })) : rows;
+  };
+  const createUnlessThere = async (rows: Repository, values: Values): Promise<number> => {
+    const session = joinableSession(sequelize, 'write');
+    const create = () => rows.create(values);
+    try {
+      await (session ? runInSavepoint(session, 'replacement', create) : create());
+      return 1;
+    } catch (error) {
+      if (describeFault(error)?.kind === 'unique') return 0;
+      throw error;
+    }
+  };
+
+  return {
+    shown,
+    async find(request, items, isWhole) {
+      const { input, on } = request;
+      const fragment = findPairsSql(below, input.related, shown, isWhole);
+      const rows = await selectValues(info, fragment, findSlots(below, request, items), onPrimary(on));
+      const { length } = below.target.info.address;
+      return rows.map(
+        ([n, key, isAlive, ...rest]): FoundLink => ({
+          place: (n ?? null) as number | null,
+          key: String(key),
+          state: isAlive === null ? 'none' : isAlive ? 'linked' : 'gone',
+          id: rest.slice(0, length) as string[],
+          values: rest.slice(length),
+        }),
+      );
+    },
+    required: offered.filter(
+      ({ nullable, hasDefault, found }) => !nullable && !hasDefault && found?.hasDefault !== true,
+    ),
+    async write(request, { add, set, remove }: LinkChanges) {
+      const given = givenValues(request.input.related.through);
+      const revived = add.filter(({ found }) => found.state === 'gone');
+      const created = add.filter(({ found }) => found.state !== 'gone');
+      const rows = created.map(({ found, item }) => ({
+        ...given,
+        ...keysOf(request, found),
+        ...item.values,
+      }));
+      const isOurs = isByRows();
+      const records = repositoryFor(request);
+      const removed = remove.map(({ key }) => key);
+      if (removed.length > 0 && !(isOurs && (await bySql.remove(request, removed))))
+        for (const each of remove) await records.delete(idIn(request, each) as Id);
+      const changes = [
+        ...set.map(({ found, item }) => ({ key: idIn(request, found), values: item.values })),
+        ...revived.map(({ found, item }) => ({
+          key: idIn(request, found),
+          values: { ...anew(item.values, given), ...alive },
+        })),
+      ];
+      if (changes.length > 0 && !(isOurs && (await bySql.change(request, changes)))) {
+        for (const { found, item } of set) await records.update(idIn(request, found) as Id, item.values);
+        for (const { found, item } of revived) {
+          await records.restore(idIn(request, found) as Id);
+          await records.update(idIn(request, found) as Id, anew(item.values, {}));
+        }
+      }
+      if (rows.length === 0) return revived.length;
+      const count = isOurs ? await bySql.add(request, rows) : null;
+      if (count !== null) return revived.length + count;
+      let made = revived.length;
+      for (const row of rows) made += await createUnlessThere(records, row);
+      return made;
+    },
+  };
+
+  /** Values of the scope of the join model. */
+  function givenValues(access: Access | null): Values {
+    if (!access) return {};
+    const { form } = access;
+    const values = access.values();
+    return Object.fromEntries(
+      [...form.scope.keys()].map((name) => {
+        const own = values.get(name) ?? [];
+        if (own.length === 1) return [name, own[0]];
+        throw invalidAttribute(
+          name,
+          'scope',
+          `This request acts for several values of ${name}, and a link has one.`,
+        );
+      }),
+    );
+  }
+}
+
+function noOtherModel(): never {
+  throw new TypeError('The rows of links are of one model.');
+}
