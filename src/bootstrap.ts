@@ -203,7 +203,7 @@ export interface DescribedApplication {
   maintain(): Promise<readonly string[]>;
 }
 
-/** One that was bootstrapped on an application of Express. */
+/** An application that was bootstrapped on an application of Express. */
 export interface LoadedApplication extends DescribedApplication {
   readonly app: Express;
 }

@@ -88,7 +88,7 @@ interface Printed {
 interface Argument {
   readonly kind: 'address' | 'folder' | 'module' | 'resource' | 'file';
   fallback?(): string | undefined;
-  /** Another way to say it, as the end of a sentence. */
+  /** Another way to set the option, as the end of a sentence. */
   readonly otherwise?: string;
 }
 
@@ -306,7 +306,7 @@ function readArguments(
   { arguments: expected, options, rivals = [] }: Command,
   name: string,
 ): { readonly positionals: readonly string[]; readonly given: Given } | string {
-  // Not strict: what Node says of an unknown option suggests none.
+  // Not strict: Node's message about an unknown option has no suggestion.
   const { positionals, tokens } = parseArgs({
     args: args.map((arg, at) => (isFromAlone(arg, args[at + 1]) ? `${arg}=` : arg)),
     options: OPTIONS,

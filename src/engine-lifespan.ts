@@ -277,7 +277,7 @@ function addModels(sequelize: EngineSequelize, models: ModelCtor[]): void {
   }
 }
 
-/** As `addModels` does it, before anything is attached: a class that belongs to another engine must stay there. */
+/** Loads classes as `addModels` does, before any is attached: a class that belongs to another engine must stay there. */
 function loadModels(models: (ModelClass | string)[], match?: SequelizeOptions['modelMatch']): ModelClass[] {
   const byName = match ?? ((file: string, member: string) => file === member);
   const loaded = models.flatMap((each) => {

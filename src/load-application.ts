@@ -25,7 +25,7 @@ const INTERVAL = 10;
 /** Options of `bootstrap` from the command line, for modules that set none. */
 export interface GivenOptions {
   readonly routePrefix: string | undefined;
-  /** That of the document. */
+  /** Title of the document. */
   readonly title: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function importApplication<T>(
   let seen = 0;
   return untilFound(file, found, patience, (isLast) => {
     const started = loadedApplications().length;
-    // Another one may follow at once.
+    // Another application may follow at once.
     const isSettled = started === seen || isLast;
     seen = started;
     const built = isSettled ? builtIn(file, found) : undefined;
@@ -156,7 +156,7 @@ function withoutOptions(
   ]);
 }
 
-/** As Node finds modules: the ending may be left out. */
+/** Finds a module as Node does: the ending may be left out. */
 function find(file: string): string {
   try {
     return require.resolve(resolve(file));

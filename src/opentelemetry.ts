@@ -82,7 +82,7 @@ function traceOperations(tracer: Tracer): () => void {
       'crud.resource': resource,
       'crud.operation': operation,
       'http.route': route,
-      // Its lines in the log have it, too.
+      // Lines of the request in the log have it, too.
       'crud.request.id': requestId(request),
       ...(server ? {} : { 'http.request.method': request.method }),
     };
@@ -158,7 +158,7 @@ function nameOf(summary: string): Attributes {
   return { 'db.system.name': 'postgresql', 'db.operation.name': operation, 'db.query.summary': summary };
 }
 
-/** Without the message, which may hold values. */
+/** Records a failure without its message, which may hold values. */
 function markFailed(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR }).setAttribute('error.type', errorType(error));
 }

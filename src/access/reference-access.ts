@@ -56,9 +56,9 @@ export function checkSentNames(body: unknown, { unwritable, given }: AccessForm)
 
 /** A foreign key to a model some of whose rows a request may not see, by a rule or by soft deletion. */
 export interface RuledKey extends ForeignKey {
-  /** To the target; null where it has no rules. */
+  /** Access to the target; null where it has no rules. */
   readonly access: RequestAccess | null;
-  /** Its rows that a soft delete has not marked; null where none can be. */
+  /** Rows of the target that a soft delete has not marked; null where none can be marked. */
   readonly live?: Predicate | null;
 }
 

@@ -28,7 +28,7 @@ export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<Relate
   return openRelation(plan) ?? evaluated(plan, request);
 }
 
-/** The same for several, before anything is read. */
+/** Evaluates the rules of several relations, before any row is read. */
 export function evaluateRelated(
   request: Request,
   plans: readonly RelatedPlan[],

@@ -73,7 +73,7 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
   });
 }
 
-/** As what the values inside of JSON are compared. */
+/** Types as which values inside of JSON are compared. */
 const COMPARED: Readonly<Record<JsonType, ColumnType>> = {
   string: { kind: 'string', maxLength: null },
   number: { kind: 'float', maximum: Number.MAX_VALUE },

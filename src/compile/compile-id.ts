@@ -13,7 +13,7 @@ import { didYouMean, showValue } from '../util/option-problems.js';
 /** Result of parsing a raw path segment. */
 export type ParsedId =
   | { readonly kind: 'id'; readonly value: unknown }
-  /** Not an id at all: the request is wrong. */
+  /** No id of the resource: the request is wrong. */
   | { readonly kind: 'malformed'; readonly expected: string }
   /** An id that no row can have, such as one beyond the column's range: there is nothing to find. */
   | { readonly kind: 'impossible' };
@@ -68,7 +68,7 @@ const RANGES = Object.freeze({
   bigint: [-(2n ** 63n), 2n ** 63n - 1n],
 } as const);
 
-/** Of type `bigint` a string, as the column's values are everywhere else: a JavaScript number would address another row. */
+/** Parses integers. An id of type `bigint` is a string, as elsewhere: a JavaScript number would address another row. */
 function integerParser(name: 'integer' | 'bigint', type: ColumnType): IdParser {
   const [minimum, maximum] =
     type.kind === 'integer' ? [BigInt(type.minimum), BigInt(type.maximum)] : RANGES[name];

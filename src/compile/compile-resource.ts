@@ -136,7 +136,7 @@ export function compileResource(
   if (isServed && info.primaryKey.length === 0) keylessProblems(check, named.endpoints).forEach(report);
   const entityTag = compileEntityTag(check);
   const compiled = { ...named, entityTag, ifMatch: compileIfMatch(check, entityTag) };
-  // Of many records they are those of one.
+  // Endpoints for many records count as those for one.
   const endpoints = new Set([...compiled.endpoints].map(singleOf));
   const access = compileAccess(check, compiled, shared);
   bodyProblems({ ...compiled, endpoints, access }, decorators).forEach(add);

@@ -34,7 +34,7 @@ const GROUPS_OF_KIND: Readonly<Record<ColumnKind, readonly OperatorRow['on'][]>>
   uuid: EQUAL,
   enum: EQUAL,
   json: ALL,
-  /** Of elements that cannot be compared, such as other arrays. */
+  /** Operators of arrays whose elements cannot be compared, such as other arrays. */
   array: ALL,
   blob: ALL,
   range: EQUAL,
@@ -45,7 +45,7 @@ const GROUPS_OF_KIND: Readonly<Record<ColumnKind, readonly OperatorRow['on'][]>>
   bit: EQUAL,
   hstore: ALL,
   virtual: [],
-  /** Its name says which. */
+  /** Replaced by the entry of the type in `GROUPS_OF_NAMED`. */
   named: ALL,
   other: ALL,
 };

@@ -71,7 +71,7 @@ export interface CountPlan {
 export interface FilterPlan {
   /** The attribute that holds it. */
   readonly attribute: string;
-  /** Of the attribute, or of the values inside of it. */
+  /** Type of the attribute, or of the values inside of it. */
   readonly type: ColumnType;
   /** Type of the operands. */
   readonly compared: ColumnType;
@@ -80,7 +80,7 @@ export interface FilterPlan {
   readonly operators: readonly CanonicalFilterOperator[];
   /** True for ranges, for which an operator may be another one in SQL. */
   readonly ofRange?: true;
-  /** Of the column, where it holds fewer values than the attribute. */
+  /** Type of the column, where it holds fewer values than the attribute. */
   readonly narrower?: ColumnType | undefined;
 }
 
@@ -183,7 +183,7 @@ export type UncheckedPlan = Omit<ResourcePlan, 'parseId' | 'idKind' | 'idParts' 
 /** A relation, and how the rows behind it are shown. */
 export interface RelatedPlan {
   readonly relation: Relation;
-  /** Of the target: its own where it is served, else what its model says. */
+  /** Plan of the target: its own where it is served, else one from its model alone. */
   readonly target: ResourcePlan;
   /** The rows between the two; null where there are none. */
   readonly through: RecordInfo | null;

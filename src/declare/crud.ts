@@ -42,7 +42,7 @@ export function standardDecorator(decorator: string): string {
   );
 }
 
-/** One use of `@Crud`. */
+/** A use of `@Crud`. */
 export interface CrudRecord {
   readonly model: ModelClass;
   /** Name of the class before `modelName` of Sequelize replaced it. */

@@ -85,7 +85,7 @@ export const OPTION_ROUTES = {
 /** Name of such an option, of its route and of its rule. */
 export type OptionRoute = keyof typeof OPTION_ROUTES;
 
-/** In the order of their rules. */
+/** Routes of options, in the order of their rules. */
 export const OPTION_ROUTE_NAMES = Object.keys(OPTION_ROUTES) as OptionRoute[];
 
 /** Options that an endpoint of their name switches on, too. */

@@ -35,11 +35,11 @@ function like<const A extends string>(alias: A, word: string) {
   return { on: 'text', takes: 'pattern', aliases: [alias], sql: `{column} ${word} {value}` } as const;
 }
 
-/** In the order of the documentation. */
+/** The operators, in the order of the documentation. */
 const OPERATOR_TABLE = rows({
   '==': { on: 'equal', takes: 'value', sql: '{column} = {value}' },
   '!=': { on: 'equal', takes: 'value', sql: '{column} <> {value}' },
-  // One array, so that a list of any length is the same statement.
+  // A list is one array, so that a list of any length is the same statement.
   '=in=': { on: 'equal', takes: 'list', sql: '{column} = ANY({list})' },
   '=out=': { on: 'equal', takes: 'list', sql: '{column} <> ALL({list})' },
   // Named in full: the extension intarray has operators of the same names, which fail where an element is NULL.

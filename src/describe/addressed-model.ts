@@ -84,7 +84,7 @@ export function makeAddressed(info: ModelInfo, named: readonly AttributeInfo[]):
 }
 
 function asAddress(attribute: AttributeInfo, isPart: boolean): AttributeInfo {
-  // Its facts of the table are read by a getter.
+  // The facts of its table are read by a getter.
   const members = {
     ...Object.getOwnPropertyDescriptors(attribute),
     isAddress: { value: true, enumerable: true },

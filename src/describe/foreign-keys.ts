@@ -97,7 +97,7 @@ function attributeOf(target: ModelClass, key: string | undefined): string {
 interface RivalAttributes {
   /** One row can have the value that another one loses. */
   readonly unique: ReadonlySet<string>;
-  /** They name rows of the same table. */
+  /** Foreign keys that name rows of the same table. */
   readonly ownReferences: ReadonlySet<string>;
 }
 

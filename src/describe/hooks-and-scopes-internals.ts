@@ -146,7 +146,7 @@ export function choiceProblem<M extends Model>(model: ModelClass<M>): string | n
   );
 }
 
-/** As Sequelize decides it. */
+/** True where Sequelize joins an include by an inner join. */
 function isInnerJoin({
   model,
   where,

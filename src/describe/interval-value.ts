@@ -10,7 +10,7 @@ interface Parts {
 
 const ISO =
   /^P(?!$)(?:(-?\d{1,9})Y)?(?:(-?\d{1,10})M)?(?:(-?\d{1,9})W)?(?:(-?\d{1,10})D)?(?:T(?!$)(?:(-?\d{1,10})H)?(?:(-?\d{1,12})M)?(?:(-?)(\d{1,13})(?:\.(\d{1,6}))?S)?)?$/;
-/** As PostgreSQL writes it with `IntervalStyle` postgres. */
+/** An interval as PostgreSQL writes it with `IntervalStyle` postgres. */
 const POSTGRES =
   /^(?:([+-]?\d+) years? ?)?(?:([+-]?\d+) mons? ?)?()(?:([+-]?\d+) days? ?)?(?:([+-]?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?$/;
 

@@ -47,7 +47,7 @@ export interface SoftDeletion {
   /** Null where the attribute has the moment of the delete, and NULL before. */
   readonly values: {
     readonly deleted: MarkValue;
-    /** That of a row which is brought back. Rows with any other value than `deleted` are alive, too. */
+    /** Value of a row that is restored. Rows with any other value than `deleted` are alive, too. */
     readonly alive: MarkValue | null;
   } | null;
 }

@@ -147,7 +147,7 @@ interface CountingSelect {
   readonly distinct?: boolean;
 }
 
-/** Has Sequelize count the changes of a model's rows by an attribute, as its option `version` does. */
+/** Makes Sequelize count the changes of a model's rows by an attribute, as its option `version` does. */
 export function countByAttribute(model: ModelStatic<Model>, attribute: string): void {
   const fields = 'options _readOnlyAttributes';
   const { options, _readOnlyAttributes: own } = partOf<CountedModel>(model, 'Model', fields);
@@ -292,7 +292,7 @@ export function instanceOptions(sequelize: object): InstanceOptions {
   return (sequelize as { options?: InstanceOptions }).options ?? missing('Sequelize.options');
 }
 
-/** Has columns of HSTORE read as their texts, where the package is missing that Sequelize reads them with. */
+/** Makes Sequelize read columns of HSTORE as their texts, where the package that it reads them with is missing. */
 export function readHstoreAsText({ sequelize }: ModelStatic<Model>): void {
   try {
     (sequelize as object as { normalizeAttribute(options: object): void }).normalizeAttribute({
@@ -307,7 +307,7 @@ export function readHstoreAsText({ sequelize }: ModelStatic<Model>): void {
   }
 }
 
-/** Has an instance whose option `logging` is set log a statement, as its own queries do. */
+/** Logs a statement as queries of an instance do, where its option `logging` is set. */
 export function logStatement(sequelize: Sequelize, text: string, transaction = 'default'): void {
   const { log = missing('Sequelize.log') } = sequelize as { log?: (message: string) => void };
   log.call(sequelize, `Executing (${transaction}): ${text}`);
@@ -370,7 +370,7 @@ export function changeTypes(model: ModelStatic<Model>, change: (type: WritingTyp
   }
 }
 
-/** Has an attribute whose type is only a text compare values by a function of ours, as Sequelize has it of its types. */
+/** Sets a function that compares values of an attribute whose type is only a text. Sequelize's own types have one. */
 export function changeComparison(
   model: ModelStatic<Model>,
   attribute: string,

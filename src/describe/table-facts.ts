@@ -7,7 +7,7 @@ import { declaredOptions } from './record.js';
 /** A column of a table. */
 export interface ColumnFacts {
   readonly name: string;
-  /** As `format_type` writes it: `character varying(20)`. */
+  /** The type as `format_type` writes it: `character varying(20)`. */
   readonly type: string;
   /** The same without its modifiers, and without domains: `timestamp without time zone[]`. */
   readonly baseType: string;

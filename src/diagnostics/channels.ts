@@ -61,7 +61,7 @@ type OperationScope = <T>(message: OperationMessage, work: () => T) => T;
 
 let scope: OperationScope | null = null;
 
-/** Has operations run within a context that is no store of Node's; null ends it. It does not subscribe. */
+/** Runs operations within a context that is no store of Node's; null ends it. It does not subscribe. */
 export function setOperationScope(next: OperationScope | null): void {
   scope = next;
 }
@@ -148,7 +148,7 @@ export async function traceQuery<T>(text: string, work: () => Promise<T>): Promi
 }
 
 const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
-/** As long as names of PostgreSQL. */
+/** Bytes of a name in PostgreSQL, at most. */
 const MAX_NAME = 63;
 
 /** `SELECT cities`: what the conventions of OpenTelemetry call a summary. */

@@ -41,7 +41,7 @@ interface RowNow {
   readonly isDeleted?: boolean;
   /** False where the rule of the request for the operation refuses the row; left out where there is no such rule. */
   readonly isAllowed?: boolean;
-  /** Its state, as entity tags name it. */
+  /** State of the row, as entity tags name it. */
   readonly state?: string | null;
   /** The write, where the table may leave out its row, and the row is as before. */
   readonly dropped?: RowWrite | false;

@@ -47,7 +47,7 @@ export function taggedRecord({ name, info }: Pick<ResourcePlan, 'name' | 'info'>
 /** Behind the letter of a tag that hides its state. */
 const SEALED = 's';
 
-/** The same where the request may not read the state. */
+/** A tag where the request may not read the state. */
 function sealedTag(sealed: string, suffix: string): string {
   return `"${SEALED}${sealed}${suffix && `.${suffix}`}"`;
 }
@@ -203,7 +203,7 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
-/** Has a new row count from 0 in a lock column which neither the model nor the table fills in; null where each fills it, or it may be NULL. */
+/** Sets 0 in the lock column of a new row, which neither the model nor the table fills in; null where one of them fills it, or it may be NULL. */
 function beginCount({ model, info }: ResourcePlan) {
   const lock = lockOf(model);
   const attribute = info.attributes.get(lock?.attribute ?? '');
@@ -215,7 +215,7 @@ function beginCount({ model, info }: ResourcePlan) {
       : { ...operation, row: { ...operation.row, [name]: 0 } };
 }
 
-/** Of single records, for resources that have tags. Lists keep the weak tag of their bytes. */
+/** Tags of single records, for resources that have tags. Lists keep the weak tag of their bytes. */
 export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
   const { entityTag: plan } = resource;
   const begin = beginCount(resource);

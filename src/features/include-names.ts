@@ -12,7 +12,7 @@ type Plans = ReadonlyMap<string, IncludePlan>;
 
 /** A request that includes relations. */
 export interface Including {
-  /** Of its records, by name. */
+  /** Plans of the relations of its records, by name. */
   readonly plans: Plans;
   /** The paths that it names, and those before their dots. */
   readonly wanted: ReadonlySet<string>;

@@ -19,7 +19,7 @@ import type { PathSettings } from './decide-route.js';
 /** Runs work in the database session of its request. */
 export type RunInSession = <T>(sessions: RequestSessions, work: () => T) => T;
 
-/** In the session that the parameters of a route of the user's began, if they did. */
+/** Runs in the session that the parameters of a route of the user's began, if they did. */
 export const inAddedSession: RunInSession = (sessions, work) => sessions.runAdded(work);
 
 /** The same, with the features of its application in repositories. All queries are Sequelize's, unless ours may be used. */
@@ -55,7 +55,7 @@ export async function commitRequest<T>(
 
 /** The sessions of a route. */
 export interface RouteSessions {
-  /** That of the request, where it has one, or where code of the user's takes part in a write. */
+  /** Session of the request, where it has one, or where code of the user's takes part in a write. */
   readonly session: RunInSession;
   /** A transaction, in which all that a write does happens together. A read has none. */
   readonly transaction: RunInSession;
@@ -100,7 +100,7 @@ function sequelizeOf({ plan: { model, name } }: Resource): Sequelize {
 function compileIsSeen({ isGenerated, repository, plan }: Resource): () => boolean {
   const models = [plan.model, ...everyInclude(plan.relations.include).map(({ target }) => target.model)];
   return () =>
-    // Its state is read beside it.
+    // The state of the record is read beside it.
     (plan.entityTag !== null && plan.entityTag.kind !== 'version') ||
     !isGenerated ||
     !isPlainRepository(repository) ||

@@ -46,7 +46,7 @@ export interface RouteDecisions {
   readonly runner: 'rows' | 'records' | 'user';
   /** `text`: the rows are written as JSON; `values`: something else receives what they mean. */
   readonly answer: 'text' | 'values';
-  /** Of what is not `rows` and `text`. */
+  /** Reasons for other executors and writers than `rows` and `text`. */
   readonly reasons: {
     /** Why Sequelize runs the SQL, of a method of the user's that of a plain repository. */
     readonly records: readonly string[];

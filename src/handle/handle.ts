@@ -267,7 +267,7 @@ function afterDrops(mayDrop: boolean): Way {
   return mayDrop ? 'transaction' : 'alone';
 }
 
-/** One statement has all that a feature does around only where the answer follows from the row alone. */
+/** True where one statement may do the work of a feature, too: the answer has to follow from the row alone. */
 function isAttempted({ attempt }: Around, response: Response, answer: Format): boolean {
   return attempt !== undefined && response.statusCode === 200 && formatFor(response, answer) === 'text';
 }

@@ -92,7 +92,7 @@ function recordFinder(resource: Resource, settings: PathSettings): FindRecord {
         const record: object = await repository.getLocked(
           idOf(repository.idParts, (name) => found[name]) as Id,
         );
-        // Another request may have changed the key before the lock.
+        // Checked, because another request may have changed the key before the lock.
         if (String((record as RecordValues)[key]) === String(found[key])) return record;
         throw noSuchRecord({ name: plan.name, key });
       });

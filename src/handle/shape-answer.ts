@@ -148,7 +148,7 @@ function pageBody(
   if (format === 'values') return filled();
   const write = writer(query.fields);
   let text = '{"items":[';
-  // Not `join`, which copies every text once more.
+  // Added in a loop, because `join` copies every text once more.
   for (let index = 0; index < size; index += 1) text += index === 0 ? write(index) : `,${write(index)}`;
   // The items come first in every envelope.
   return `${text}]${JSON.stringify(bare).slice(NO_ITEMS.length)}`;

@@ -22,7 +22,7 @@ type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown }
 /** Answers what a method has returned. @throws TypeError for what cannot be answered truly */
 export type PageShaper = (result: unknown, action: Action) => Promise<PageAnswer>;
 
-/** For methods with a list query: they return its page, as the document says. */
+/** Compiles the shaper of methods with a list query: they return its page, as in the document. */
 export function listShaper(
   resource: Resource,
   method: string,
@@ -48,7 +48,7 @@ export function listShaper(
   };
 }
 
-/** For methods without one: a page by number says all that its envelope says. */
+/** Compiles the shaper of methods without one: a page by number has all values of its envelope. */
 export function pageShaper({ plan }: Resource, method: string): PageShaper {
   return async (result) => {
     const page = result as Page<WireRecord> | null | undefined;

@@ -69,7 +69,7 @@ export class CatalogueGate {
     }
   }
 
-  /** Another one whenever plans were completed. */
+  /** A number that changes whenever plans were completed. */
   get version(): number {
     return this.#open.size;
   }
@@ -223,7 +223,7 @@ function orderProblems(plan: ResourcePlan): string[] {
 function keyOrderProblems(name: string, info: RecordInfo, key: SortKey): string[] {
   const { value } = key;
   if (value?.kind === 'related') return keyOrderProblems(name, value.related.target.info, value.key);
-  // That of a request, which has no column.
+  // The rank of a request has no column.
   if (value?.kind === 'rank') return [];
   const attribute = sortedAttribute(key);
   const found = info.attributes.get(attribute)?.found;
@@ -274,7 +274,7 @@ function hasOtherTypes({ attributes }: RecordInfo, { columns }: TableFacts): boo
   );
 }
 
-/** Its type as Sequelize has it in SQL. */
+/** Type of an attribute as Sequelize has it in SQL. */
 function kindOf({ type }: AttributeInfo): string {
   const names: Readonly<Record<string, string>> = {
     string: 'a text',

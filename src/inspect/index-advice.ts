@@ -81,7 +81,7 @@ export function plainCondition(text: string): string {
 /** An order or a filter of a table that an index can serve, and that index. */
 interface IndexNeed extends IndexInfo {
   readonly model: ModelClass;
-  /** For people: `City: no index serves the order 'name' (sortAllow)`. */
+  /** Text for people: `City: no index serves the order 'name' (sortAllow)`. */
   readonly text: string;
   /** The table and the columns, as `CREATE INDEX ON` has them. */
   readonly index: string;
@@ -141,7 +141,7 @@ function listNeeds(plan: ResourcePlan): IndexNeed[] {
     const isNamed = (name: string) =>
       scope.includes(name) || ordered.some((term) => isOfAttribute(term, name));
     const missing = key.filter((name) => !isNamed(name));
-    // In another direction than that of the order, rows of one value would be sorted, and all without a value.
+    // An index in the other direction makes PostgreSQL sort rows of one value, and all rows without a value.
     const { descending = false } = ordered.at(-1) ?? {};
     const last = missing.map((attribute) => ({ attribute, descending }));
     const keys = [...scope.map(ascending), ...ordered, ...last];
@@ -345,7 +345,7 @@ function keyNeed(info: RecordInfo, key: string, scope: readonly string[] = []): 
   return { ...indexOf(info, [ascending(key)]), serves };
 }
 
-/** One that has the rows of a parent in their order, so that no more of them are read than are answered. */
+/** An index with the rows of a parent in their order, so that no more of them are read than are answered. */
 function orderNeed({ relation, target }: RelatedPlan): UnnamedNeed {
   const { info, access, defaultSort } = target;
   const within = [...(access?.scope.keys() ?? []), relation.targetKey];

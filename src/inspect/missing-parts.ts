@@ -48,7 +48,7 @@ export function adviceLines(
   ];
 }
 
-/** As many are worth a place in a log. */
+/** Lines of advice in a log, at most. */
 const MAX_ADVICE = 20;
 
 function indexWarning(lines: readonly string[]): string {

@@ -56,7 +56,7 @@ function modelName({ prototype }: ModelClass): string {
 type Association = NonNullable<ReturnType<typeof getAssociations>>[number];
 
 function targetsOf(association: Association): readonly unknown[] {
-  // Of many to many. What has none of it is between two models alone.
+  // The join model of many to many. An association without one is between two models alone.
   const through: unknown = member(member(association, 'options'), 'through');
   const between = typeof through === 'function' ? through : member(through, 'model');
   const getters: unknown[] = [() => association.getAssociatedClass(), between];

@@ -11,7 +11,7 @@ import { documentPath, type OpenAPIObject, type OperationObject } from '../opena
 export interface Landing {
   readonly title: string;
   readonly version: string;
-  /** In Markdown, as all descriptions are. */
+  /** Description in Markdown, like all descriptions. */
   readonly description: string;
   readonly links: LandingLinks;
   /** Ways in which clients say who they are, as in the document; left out where there are none. */
@@ -38,7 +38,7 @@ export interface LandingResource {
 /** One method of a path. */
 export interface LandingOperation extends Partial<ListHints> {
   readonly method: string;
-  /** As in the document: `/cities/{id}`. */
+  /** Path as in the document: `/cities/{id}`. */
   readonly path: string;
   readonly summary: string;
   readonly operationId: string;

@@ -23,7 +23,7 @@ const STATEMENT_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10];
 /** A metric of prom-client's own, by which its default metrics are found. */
 const DEFAULT_METRIC = 'process_cpu_seconds_total';
 
-/** Of an application. */
+/** The metrics of an application. */
 export interface Metrics {
   /** Measures each request. */
   readonly observe: RequestHandler;

@@ -11,7 +11,7 @@ import { metricsProblem } from './metrics.js';
 
 /** Where the metrics are. */
 export interface MetricsOptions {
-  /** Not under `routePrefix`. Default: `/metrics`. */
+  /** Path, which is not under `routePrefix`. Default: `/metrics`. */
   path?: string;
 }
 

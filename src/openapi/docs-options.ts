@@ -41,7 +41,7 @@ export interface DocsOptions {
 
 /** Where the page and the document are, and what the document says of itself. */
 export interface ResolvedDocs {
-  /** Without a slash at its end. */
+  /** Path without a slash at its end. */
   readonly path: string;
   readonly documentPath: string;
   readonly info: InfoObject;

@@ -64,7 +64,7 @@ export function docsRouter(
 function documentSender() {
   let kept: { readonly url: string; readonly bytes: Buffer; readonly tag: string | undefined } | null = null;
   return (request: Request, response: Response, document: OpenAPIObject): void => {
-    // Its paths are under the place where the application is mounted, and where a proxy has it.
+    // Paths of the document are below the mount path of the application, and below the path that a proxy adds.
     const url = publicBase(request) || '/';
     const tags = tagsOf(request.originalUrl);
     const served = tags.length > 0 ? documentOfTags(document, tags) : document;

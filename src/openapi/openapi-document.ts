@@ -47,7 +47,7 @@ interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];
   readonly isPartial: ResolvedDocs['isPartial'];
-  /** They decide about routes of the user's: their bodies, and the status of nothing. */
+  /** Options that decide about routes of the user's: their bodies, and the status of an empty result. */
   readonly routing: RoutingOptions;
   readonly routes: MountedRouter['routes'];
   readonly handWritten: MountedRouter['handWritten'];
@@ -139,7 +139,7 @@ class DocumentDraft {
 
   constructor(
     private readonly routePrefix: string,
-    /** For schemas beside those of the resources. */
+    /** Makes names of schemas beside those of the resources. */
     private readonly makeName: MakeName,
     /** Each way in which a client can say who it is. */
     readonly requirements: readonly SecurityRequirement[],

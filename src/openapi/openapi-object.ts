@@ -133,9 +133,9 @@ interface DocumentPath {
 
 /** A parameter of a path. */
 export interface PathParameter {
-  /** As the route has it. */
+  /** Name in the route. */
   readonly name: string;
-  /** As the document has it, where another route has named the same place. */
+  /** Name in the document, where another route has named the same place. */
   readonly shownAs: string;
 }
 

@@ -187,7 +187,7 @@ function withRelations(record: JsonSchema, { properties }: IncludedSchemas): Jso
   return { ...record, properties: { ...record.properties, ...properties } };
 }
 
-/** With the option `partial` none is required, because the parameter of the relation chooses properties. */
+/** Schema of a record. With the option `partial` no property is required, because the parameter of the relation chooses some. */
 function recordSchema(
   { path, size, target }: IncludePlan,
   inner: IncludedSchemas,
@@ -214,7 +214,7 @@ function manySchema({ path, count }: IncludePlan, maxItems: number, record: stri
   };
 }
 
-/** That of a list without the option. */
+/** Total of a list without the option. */
 const TOTAL = {
   type: 'integer',
   minimum: 0,

@@ -34,7 +34,7 @@ export interface Asked {
   readonly allowed: ReadonlySet<RuleName>;
 }
 
-/** For a request that names neither relations nor inputs with rules. */
+/** Results of a request that names neither relations nor inputs with rules. */
 export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
   related(plan) {
     const access = openRelation(plan);
@@ -47,7 +47,7 @@ export const NOTHING_ASKED: Asked = Object.freeze<Asked>({
 
 /** Inputs of requests, and their readers. */
 export interface InputReaders {
-  /** In the order of the document. */
+  /** Inputs, in the order of the document. */
   readonly inputs: readonly Input[];
   /** Inputs of a request that names none; the same object for the same form. */
   absentFor(form: AccessForm): Inputs;
@@ -90,7 +90,7 @@ interface EndpointFeatures extends InputReaders {
 
 /** The features of a resource, by endpoint. */
 export interface ResourceFeatures extends Readonly<Record<Endpoint, EndpointFeatures>> {
-  /** In the order of the document. */
+  /** All features, in the order of the document. */
   readonly all: readonly Feature[];
   /**
    * The inputs of a route that is about the rows of a list: those of the list's with one of the names, and its own. Others of the list's are

@@ -96,9 +96,9 @@ export interface Input {
   isFor?(form: AccessForm): boolean;
   /** True where its text names keys of orders. The rules of relations that these lead to are evaluated before it is read. */
   readonly namesKeys?: true;
-  /** Its name among the inputs. Default: `name`. */
+  /** Name among the inputs. Default: `name`. */
   readonly member?: string;
-  /** Its value in a request without it. */
+  /** Value of the input in a request without it. */
   readonly absent?: unknown;
   /** The same for requests that may not see everything. Default: `absent`. */
   absentFor?(form: AccessForm): unknown;
@@ -117,7 +117,7 @@ export interface Input {
   readonly isForMany?: boolean;
   /** Undefined leaves no value among the inputs. */
   read(text: string, reading: Reading): unknown;
-  /** For the document, which leaves out what accepts no value. */
+  /** Describes the input for the document. @returns null where no value is accepted, so that it is left out */
   describe?(): InputDescription | null;
 }
 
@@ -179,7 +179,7 @@ export interface OperationResult {
 
 /** Another form of a list, for clients that accept its type. */
 export interface MediaType {
-  /** Without parameters: `application/x-ndjson`. */
+  /** Media type without parameters: `application/x-ndjson`. */
   readonly type: string;
   /** Schema of the whole, for the document. */
   readonly schema: JsonSchema;
@@ -232,7 +232,7 @@ export interface WrittenRecord {
 interface Written {
   /** A replacement is a `create` or an `update`. */
   readonly endpoint: Endpoint;
-  /** One at least. */
+  /** Records that were written, at least one. */
   readonly records: readonly WrittenRecord[];
 }
 
@@ -364,9 +364,9 @@ export function joinReports(reports: readonly (TableReport | undefined)[]): Tabl
 
 /** Needs of a feature at the start, before any resource is compiled. Each is optional. */
 export interface FeatureNeeds {
-  /** Its members of the options of `bootstrap`, by name. Compiled values are those of `application`. */
+  /** Options of the feature in `bootstrap`, by name. Compiled values are those of `application`. */
   readonly options?: Readonly<Record<string, OptionCompiler>>;
-  /** Its members of the options of `@Crud`, by name. Compiled values are those of `ResourcePlan.features`. */
+  /** Options of the feature in `@Crud`, by name. Compiled values are those of `ResourcePlan.features`. */
   readonly resourceOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Problems of the options of a resource together. */
   readonly check?: ResourceCheck;

@@ -32,7 +32,7 @@ export interface KeysetWindow {
   readonly size: number;
 }
 
-/** One row by its key. */
+/** A row by its key. */
 export interface ReadOperation {
   readonly kind: 'read';
   readonly where: Predicate;
@@ -69,7 +69,7 @@ export interface UpdateOperation {
   readonly kind: 'update';
   readonly where: Predicate;
   readonly set: Readonly<Record<string, unknown>>;
-  /** That each row which the predicate finds has other values: what is not written is not there. Default: it may have them. */
+  /** True where the predicate finds only rows with other values, so that an unwritten row does not exist. Default: it may have the values. */
   readonly differs?: true;
   /** Attributes that the request may not read: they count as changed wherever they are written. Default: none. */
   readonly unseen?: ReadonlySet<string> | undefined;
@@ -115,7 +115,7 @@ export interface DeleteOperation {
 
 /** Many new rows, in the order of the request. The values are as JavaScript has them, by attribute. */
 export interface InsertMany {
-  /** One at least. */
+  /** Rows, at least one. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** Each row is checked for the references that it has a value for. Default: none. */
   readonly references?: readonly Reference[];
@@ -126,11 +126,11 @@ export interface InsertMany {
 export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
   /** On the rows, beside their keys; null is every row. */
   readonly where: Predicate | null;
-  /** One at least. */
+  /** Items, at least one. */
   readonly items: readonly UpdateItem[];
   /** The attribute with the state of a row. Default: null, no state is required. */
   readonly state?: string | null;
-  /** As for new rows. */
+  /** References to check, as for new rows. */
   readonly references?: readonly Reference[];
   readonly returning: Selection;
 }
@@ -139,7 +139,7 @@ export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
 export interface UpdateItem {
   /** A value that the type of the address has; the text of one beyond its range is an error of the database's. */
   readonly key: unknown;
-  /** Without the key. Attributes that are left out stay as they are. */
+  /** Values without the key. Attributes that are left out stay as they are. */
   readonly values: Readonly<Record<string, unknown>>;
   /** The state that the row must be in, in the text form of its column. Default: any. */
   readonly state?: string;
@@ -148,7 +148,7 @@ export interface UpdateItem {
 /** New rows, and changes of those whose keys they have. */
 export interface UpsertMany
   extends Pick<UpdateMany, 'where' | 'items' | 'references' | 'returning' | 'unseen'> {
-  /** For each item the row that is inserted where none has its key. */
+  /** Row for each item that is inserted where no row has its key. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 

@@ -7,7 +7,7 @@ import { tableFacts } from '../describe/table-facts.js';
 
 /** A generated route. */
 export interface RouteSpec {
-  /** Its name: in `endpoints`, or of the option that makes it; in the route table and in traces. */
+  /** Name of the route: in `endpoints`, or of the option that makes it; in the route table and in traces. */
   readonly endpoint: Operation | OptionRoute;
   /** The operation whose features, rules and arguments it has. */
   readonly operation: Endpoint;

@@ -25,7 +25,7 @@ export function routerOf(app: Application): ApplicationRouter | undefined {
   return (app as { router?: ApplicationRouter }).router;
 }
 
-/** Its `router` is a getter that throws; it makes its own when a first layer comes. */
+/** True for Express 4. Its `router` is a getter that throws, and it makes its own router for the first layer. */
 function isExpress4(app: Application): boolean {
   return 'lazyrouter' in app;
 }

@@ -121,7 +121,7 @@ function takeArrived(request: Request): Buffer | null {
     readableLength === Number(headers['content-length']) && headers['transfer-encoding'] === undefined;
   if (!isWhole || readableEncoding !== null) return null;
   const bytes: Buffer | null = request.read();
-  // For those who wait for the end of the request.
+  // Other code may wait for the end of the request.
   request.resume();
   return bytes;
 }

@@ -58,7 +58,7 @@ interface OpenSession {
 export class RequestSessions {
   /** Sessions that it has begun, or joined. */
   #open: readonly OpenSession[] = [];
-  /** Of the method that runs. */
+  /** Metadata of the method that runs. */
   action: ActionMetadata | null = null;
   /** Units of work that the request is in. What has begun them ends them. */
   #joined: readonly DatabaseSession[] = [];
@@ -191,7 +191,7 @@ export class RequestSessions {
   }
 }
 
-/** As the user's code calls it: each application has a class of its own, which extends the user's. */
+/** Name of a method in the user's code. Each application has a class of its own, which extends the user's. */
 export function methodName(action: ActionMetadata | null): string {
   return action ? `${Object.getPrototypeOf(action.target).name}.${action.method}` : 'A middleware';
 }

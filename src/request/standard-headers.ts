@@ -8,7 +8,7 @@ const REQUEST_ID = headerName('X-Request-Id');
 /** Ids that may be written into logs and headers unchanged. */
 const VALID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** That of the process, before a number: an id identifies a request, and is no secret. */
+/** Prefix of the process in a request id, before a number. An id identifies a request, and is no secret. */
 const PREFIX = randomBytes(9).toString('base64url');
 let count = 0;
 

@@ -126,7 +126,7 @@ function planOf(error: unknown, request: Request): ResourcePlan | undefined {
   const written = writtenModel(error);
   const model = written && ownModel(written);
   if (!model || model === plan?.model) return plan;
-  // In a request for a resource, a model without routes is no matter of the client's.
+  // In a request for a resource, a model without routes is not named to the client.
   return servedPlan(request, model) ?? plan ?? unservedPlan(model);
 }
 

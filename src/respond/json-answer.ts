@@ -148,7 +148,7 @@ function hasUsualHeaders(response: Response): boolean {
   return (
     !hasOwnTag &&
     response.statusCode < 204 &&
-    // In small letters, as Node keeps them: it makes these of others each time.
+    // In small letters, as Node keeps names: it converts others each time.
     !response.hasHeader('content-type') &&
     !response.hasHeader('etag')
   );

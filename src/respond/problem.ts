@@ -188,7 +188,7 @@ function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext):
       const isNamed = parameter === 'q' && text.includes(name) && !told.hidden.has(attribute);
       return found && isNamed && !isTextBase(found.baseType) ? [`'${name}' is ${found.type}`] : [];
     });
-    // Another value of the request may be the one.
+    // Another value of the request may be the wrong one.
     if (parameter === 'q' && columns.length === 0) return [];
     const types = columns.length > 0 ? ` (${columns.join(', ')})` : '';
     const detail = `PostgreSQL does not accept a value in ${parameter} for its column${types}.`;

@@ -93,10 +93,10 @@ function directFormat(type: ColumnType): ((throughValue: TextFormat) => Direct) 
   }
 }
 
-/** As a float of PostgreSQL can be written, too, one that is written so is the same in JSON. */
+/** Integers that are the same in JSON. PostgreSQL may write a float in this form, too. */
 const INTEGER = /^(?:0|-?[1-9]\d{0,14})$/;
 const DATE_ONLY = /^\d{4}-\d\d-\d\d$/;
-/** Without letters that a wire format may change, and without anything to escape: a table may have texts here. */
+/** Texts without letters that a wire format may change, and without anything to escape. A table may have texts here. */
 const PLAIN = /^[0-9a-f:.-]*$/;
 
 function quotedWhere(probes: readonly string[]): (throughValue: TextFormat) => Direct {
@@ -106,7 +106,7 @@ function quotedWhere(probes: readonly string[]): (throughValue: TextFormat) => D
   });
 }
 
-/** With so few digits, and none to spare, a number is written as it was. */
+/** Numbers with so few digits, and no needless ones, are the same in JSON. */
 const SHORT_NUMBER = /^(?:0|-?[1-9]\d{0,8}|-?(?:0|[1-9]\d{0,8})\.\d{0,5}[1-9])$/;
 
 const numberJson: TextFormat = (text) => {

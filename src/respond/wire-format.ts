@@ -22,7 +22,7 @@ const asIs: WireFormat = (value) => value;
 /** BIGINT and DECIMAL: a JSON number would be rounded by most readers. */
 const asString: WireFormat = (value) => (typeof value === 'string' ? value : String(value));
 
-/** With an expanded year where RFC 3339 has none. The driver reads `infinity` as a number. */
+/** A moment as a text, with an expanded year where RFC 3339 has none. The driver reads `infinity` as a number. */
 function asTimestamp(value: unknown): unknown {
   if (value instanceof Date) return isMoment(value) ? isoText(value) : null;
   return typeof value === 'number' ? (infinityText(value) ?? null) : value;

@@ -6,7 +6,7 @@ export interface CatalogueRow {
   /** Quoted, as GRANT needs it. */
   readonly role: string;
   readonly database: string;
-  /** Without those of the system. */
+  /** Schemas without those of the system. */
   readonly schemas: readonly { readonly name: string; readonly sql: string; readonly isUsable: boolean }[];
   readonly tables: readonly TableRow[] | null;
 }

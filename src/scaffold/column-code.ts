@@ -141,7 +141,7 @@ export function constantDefault(column: DatabaseColumn): string | undefined {
   const [name, field] = own(CLASSES, base) ?? [];
   const [, text] = TEXT.exec(sql) ?? [];
   const value = text?.replaceAll("''", "'");
-  // With a backslash it is no plain literal.
+  // A text with a backslash is no plain literal.
   if (value?.includes('\\')) return undefined;
   if (labels) return value !== undefined && labels.includes(value) ? quoted(value) : undefined;
   if (name === 'BOOLEAN') return sql === 'true' || sql === 'false' ? sql : undefined;

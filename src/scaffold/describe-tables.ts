@@ -126,7 +126,7 @@ function formProblem(column: ColumnRow): string | null {
   if (extension !== null) {
     if (!hasForm(base))
       return `Its type ${type} of the extension ${extension} has no form in JSON; a view can make a text or numbers of it.`;
-    // Nor are its operators found.
+    // The operators of the type are not found either.
     if (!isVisible)
       return `Its type ${type} is in a schema outside of the search_path; add that schema to it by ALTER ROLE … SET search_path.`;
     return null;

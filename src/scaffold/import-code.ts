@@ -48,7 +48,7 @@ interface Declaration {
   readonly start: number;
   readonly end: number;
   readonly from: string;
-  /** As they are written: `type Ref`, `Product as Goods`. */
+  /** Names as in the code: `type Ref`, `Product as Goods`. */
   readonly names: readonly string[];
   readonly isType: boolean;
   /** True where it has a default import, too, and is left as it is. */

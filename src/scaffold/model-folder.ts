@@ -115,7 +115,7 @@ function differenceOf({ file, before, after }: Draft): string[] {
 interface ModelFile {
   readonly className: string;
   readonly file: string;
-  /** That of its `@Table`, as `schema.table`; null where it has not both names. */
+  /** Table of its `@Table`, as `schema.table`; null where it has not both names. */
   readonly table: string | null;
 }
 

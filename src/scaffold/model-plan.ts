@@ -2,7 +2,7 @@
 
 /** A database, as its catalogue has it: without the tables of the system, of extensions, and without partitions. */
 export interface DatabaseSchema {
-  /** In the order of schema and name. */
+  /** Tables, in the order of schema and name. */
   readonly tables: readonly DatabaseTable[];
   readonly leftOut: readonly LeftOut[];
   /** Other tables that are there, as `schema.name`: those that were not chosen, and those that the role may not read. */
@@ -11,7 +11,7 @@ export interface DatabaseSchema {
 
 /** A construct of the database that no model has, with the reason. */
 export interface LeftOut {
-  /** Its kind and its name, such as `check "price_positive" of shop.products`. */
+  /** Kind and name, such as `check "price_positive" of shop.products`. */
   readonly construct: string;
   /** A sentence. */
   readonly reason: string;
@@ -25,7 +25,7 @@ export interface DatabaseTable {
   readonly comment: string | null;
   /** True where other tables inherit from it. */
   readonly isInherited: boolean;
-  /** In the order of the catalogue; those that the role may not read are left out. */
+  /** Columns, in the order of the catalogue; those that the role may not read are left out. */
   readonly columns: readonly DatabaseColumn[];
   /** Columns of the primary key, in the order of its index; empty where there is none. */
   readonly primaryKey: readonly string[];
@@ -39,7 +39,7 @@ export interface DatabaseTable {
 export interface DatabaseColumn {
   readonly name: string;
   readonly comment: string | null;
-  /** As `format_type` writes it, with the modifiers; of a domain the type that it is based on, with its own modifiers. */
+  /** Type as `format_type` writes it, with the modifiers; for a domain the type that it is based on, with its own modifiers. */
   readonly type: string;
   /** The same without modifiers, and without the brackets of an array. */
   readonly base: string;
@@ -92,7 +92,7 @@ export interface ModelPlan {
   readonly table: DatabaseTable;
   /** `OrderLine`. */
   readonly className: string;
-  /** Without its ending: `order-line`. */
+  /** Name of the file without its ending: `order-line`. */
   readonly fileName: string;
   readonly attributes: readonly AttributePlan[];
   readonly relations: readonly RelationPlan[];
@@ -101,7 +101,7 @@ export interface ModelPlan {
   /** Attributes that clients may filter and sort by: the first columns of indexes. */
   readonly filterAllow: readonly string[];
   readonly sortAllow: readonly string[];
-  /** Its path, where that of its class name would be the path of another model; else null. */
+  /** Path of the resource, where the path by its class name would be that of another model; else null. */
   readonly prefix: string | null;
   /** Options of `@Crud` that the database suggests, each as a line of a comment, such as `include: { customer: true }`. */
   readonly proposals: readonly string[];
@@ -127,7 +127,7 @@ export interface RelationPlan {
   readonly foreignKey: string;
   /** The attribute that the foreign key refers to. */
   readonly referencedKey: string;
-  /** Of `BelongsToMany`: class name of the join model, its attribute that refers to the target, and the attribute there. */
+  /** Parts of `BelongsToMany`: class name of the join model, its attribute that refers to the target, and the attribute there. */
   readonly through?: {
     readonly model: string;
     readonly otherKey: string;

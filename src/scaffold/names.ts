@@ -98,7 +98,7 @@ const INVARIANT: ReadonlySet<string> = new Set(
 );
 
 const MANY = new Map(IRREGULAR.map(([one, many]) => [one, many]));
-// Of bases a database has more than mathematics.
+// `bases` is the plural of `base` here. In a database this is more frequent than `basis`.
 const ONE = new Map(IRREGULAR.map(([one, many]) => [many, one]));
 
 /** The singular of a word, as far as rules and a list of others say it. */

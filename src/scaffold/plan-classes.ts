@@ -9,7 +9,7 @@ import { capital, fileCase, isTakenClass, pascalCase, singular, withLast, wordsO
 /** Names of a model. */
 export interface ClassNames {
   readonly className: string;
-  /** Without its ending. */
+  /** Name of the file without its ending. */
   readonly fileName: string;
   /** Where the default would be the path of another model, or of the documentation. */
   readonly prefix: string | null;
@@ -47,7 +47,7 @@ export function planClasses(
   return withPaths(tables, classes);
 }
 
-/** Of tables whose names are the same. */
+/** Groups tables whose names are the same. */
 function grouped(
   tables: readonly DatabaseTable[],
   nameOf: (table: DatabaseTable) => string,

@@ -50,7 +50,7 @@ export function findReferences(
   return { references, leftOut };
 }
 
-/** Of two keys over the same columns the one with fewer comes first. */
+/** Order of foreign keys: of two over the same columns, the key with fewer columns comes first. */
 function byColumns(one: DatabaseForeignKey, other: DatabaseForeignKey): number {
   const text = (key: DatabaseForeignKey) =>
     JSON.stringify([key.columns.length, key.columns, key.targetSchema, key.targetTable, key.name]);

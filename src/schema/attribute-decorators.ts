@@ -125,7 +125,7 @@ const VIEWS: Readonly<Partial<Record<ColumnType['kind'], Readonly<Record<string,
   json: { isJson: (value, _decorator, ask) => ask(JSON.stringify(value)) },
 };
 
-/** Of texts that hold numbers. */
+/** Checks of texts that hold numbers. */
 const NUMBER_VIEWS: Readonly<
   Record<string, (text: Exact, constraints: readonly unknown[]) => boolean | undefined>
 > = {

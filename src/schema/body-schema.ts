@@ -344,7 +344,7 @@ function isOtherType(failure: ValidationError, code: string, message: string): b
   const { jsonType } = columnRuleOf(failure, code, message) ?? {};
   if (jsonType === undefined) return false;
   if (jsonType === 'array') return !Array.isArray(failure.value);
-  // Of several types, such as those of a float, the first is the usual one.
+  // Where there are several types, as for a float, the first is the usual one.
   const [type] = [jsonType].flat();
   return typeof failure.value !== (type === 'integer' ? 'number' : type);
 }

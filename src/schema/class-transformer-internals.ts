@@ -66,7 +66,7 @@ if (!storage[TAUGHT]) {
   storage[TAUGHT] = true;
 }
 
-/** One that hides in both directions without naming them stays that. */
+/** The union of two exclusions. An exclusion without directions is for both, and stays so. */
 function bothExclusions(one: ExcludeOptions, other: ExcludeOptions): ExcludeOptions {
   if (isUnnamed(one) || isUnnamed(other)) return {};
   return {
@@ -160,7 +160,7 @@ export function refuseCopy(target: { readonly name: string }): void {
   if (problem !== undefined) throw new ConfigError([problem]);
 }
 
-/** The same for the class of a value of a request. Costs nothing where there is one copy. */
+/** The same check for the class of a value of a request. It costs nothing where there is one copy. */
 export function refuseDecorated(target: unknown): void {
   const copy = decoratingCopy(target, found.copies);
   if (copy) throw new TypeError(problemOf(target as { readonly name: string }, copy));

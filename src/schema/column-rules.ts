@@ -161,7 +161,7 @@ function holdsEach(values: readonly unknown[], check: ColumnRule['check'], isNes
   );
 }
 
-/** As many dimensions has an array of PostgreSQL at most. */
+/** Dimensions of an array in PostgreSQL, at most. */
 const MAX_DEPTH = 6;
 
 /** The lengths of the dimensions of an array, as a text; undefined where PostgreSQL has none that is such. */

@@ -37,7 +37,7 @@ export function compileBodyReader(
   const initial: Readonly<Record<string, unknown>> = { ...new target() };
   return (body) => {
     if (!isPlainObject(body)) return null;
-    // Not by spreading, whose copies share no hidden class with one another: ten times as slow to add to.
+    // No spread: its copies share no hidden class with one another, and are ten times as slow to add to.
     const values: Record<string, unknown> = Object.assign({}, initial);
     let missing = required;
     for (const name of Object.keys(body)) {

@@ -126,7 +126,7 @@ function holds(root: unknown, isFound: (value: unknown, key: string) => boolean)
   while (pending.length > 0) {
     const value = pending.pop();
     if (!isStructured(value)) continue;
-    // Not by entries, each of which would be an array of its own: a client chooses how many there are.
+    // Keys and not entries, each of which would be an array: a client chooses their number.
     const keys = Array.isArray(value) ? null : Object.keys(value);
     const members = keys ? null : (value as readonly unknown[]);
     const { length } = keys ?? (value as readonly unknown[]);

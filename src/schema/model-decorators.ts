@@ -141,7 +141,7 @@ export function nestedTypes(target: object, property: string): readonly Class[] 
   return chosen ?? (type ? [type] : []);
 }
 
-/** In the order in which class-transformer runs them: the reverse of that in which they were added. */
+/** Transforms in the order in which class-transformer runs them: the reverse of that in which they were added. */
 function transformsOf(target: object, property: string, direction: Direction) {
   return transformerStorage.findTransformMetadatas(target, property, DIRECTIONS[direction]);
 }

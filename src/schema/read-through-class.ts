@@ -124,7 +124,7 @@ export function plainNames(
   const isShaped = [...properties, ...attributes].some(
     (name) => name in target.prototype || shapesValue(target, name),
   );
-  // One that is exposed on the way in only may take the value of another.
+  // A property that is exposed on the way in only may take the value of another.
   const exposed = Object.values(DIRECTIONS).flatMap((direction) =>
     transformerStorage.getExposedProperties(target, direction),
   );

@@ -34,7 +34,7 @@ export function readOnlyIssue(name: string): RequestIssue {
 
 /** Enough to act on; a request of thousands of mistakes is not answered with as many sentences. */
 export const MAX_ISSUES = 100;
-/** Of JSON. A single problem may list all names of a large resource. */
+/** Characters of JSON in the problems of an answer. A single problem may list all names of a large resource. */
 const MAX_CHARACTERS = 32_000;
 
 /**

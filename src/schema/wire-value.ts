@@ -16,7 +16,7 @@ import { boundsOf, rangeText, valueOfBound } from '../describe/range-value.js';
 import { compareExact, exactNumber } from '../util/exact-number.js';
 import { hstoreText } from '../util/hstore-text.js';
 
-/** With an offset that PostgreSQL reads: less than 16 hours. */
+/** A timestamp with an offset that PostgreSQL reads: less than 16 hours. */
 const TIMESTAMP =
   /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|[+-](?:0\d|1[0-5]):[0-5]\d)$/;
 const LOCAL = /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?$/;
@@ -119,7 +119,7 @@ function parsePrecise(value: string): Date | undefined {
   return instant instanceof FarDate ? instant : instant && preciseDate(instant.getTime(), fraction as string);
 }
 
-/** The same without an offset: what a clock shows that is in no zone. */
+/** The same without an offset: a local time in no zone. */
 function parseLocal(value: string, zone: string): Date | undefined {
   const isExact = timestampFraction(value, MICROSECONDS, LOCAL) !== undefined;
   const local = isExact ? localDate(value, zone) : undefined;

@@ -28,7 +28,7 @@ export async function exportRecords(job: ExportJob): Promise<string> {
   const { send, path, query, format, headers, file, stdout, progress } = job;
   const target = file === undefined ? undefined : targetOf(file);
   query.set('format', format);
-  // They are counted for the time left alone.
+  // Rows are counted for the time left alone.
   if (target && process.stderr.isTTY) query.set('count', 'exact');
   const sent = send('GET', `${path}?${query}`, headers);
   sent.end();

@@ -17,7 +17,7 @@ function thrownValue(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null) {
       const { message } = thrown as { readonly message?: unknown };
-      // That of a database quotes values.
+      // The message of a database quotes values.
       if (databaseErrorOf(thrown as Error)) return 'an object';
       if (typeof message === 'string') return `an object with the message ${shortText(message)}`;
       return `an object with the properties ${shortText(Object.keys(thrown).join(', '))}, which is no error; throw new Error(…)`;

@@ -18,7 +18,7 @@ declare module 'class-transformer/cjs/storage.js' {
       readonly options?: ExcludeOptions;
     }): void;
     getStrategy(target: unknown): 'excludeAll' | 'exposeAll' | 'none';
-    /** Without a property: the decorator of the class itself. */
+    /** Finds a decorator. Without a property it is that of the class itself. */
     findExcludeMetadata(
       target: unknown,
       property: string | undefined,

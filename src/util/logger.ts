@@ -92,7 +92,7 @@ function write(level: string, message: string, details: object = {}): void {
   process.stderr.write(lineOf(level, message, details));
 }
 
-/** With the time in UTC (RFC 3339), by which lines of several processes can be put in order. */
+/** A line with the time in UTC (RFC 3339), by which lines of several processes can be sorted. */
 function lineOf(level: string, message: string, details: object): string {
   return `${JSON.stringify({ level, time: new Date().toISOString(), message, ...details })}\n`;
 }

@@ -161,7 +161,7 @@ function unreadProperty(name: ValuesName): PropertyDescriptor & ThisType<MadeRec
     },
     set(values: RecordValues) {
       const origin = readOrigin(this[ORIGIN]);
-      // Also of what inherits from the record.
+      // `this` may also be an object that inherits from the record.
       const isSet = Reflect.defineProperty(this, name, { ...ORDINARY, value: values });
       if (!isSet) origin[name] = values;
     },

@@ -40,7 +40,7 @@ function isPlainClass(model: ModelClass): boolean {
   );
 }
 
-/** Is true where our SQL may run an operation on a model now. */
+/** Returns true where our SQL may run an operation on a model now. */
 type OpenTest = () => boolean;
 
 const openTests = new WeakMap<ModelInfo, Map<string, OpenTest>>();

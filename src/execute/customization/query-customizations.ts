@@ -36,7 +36,7 @@ function instanceReasons(sequelize: Sequelize): string[] {
   const isSet = {
     useCLS: ambientTransactions(sequelize) !== undefined,
     query: Object.keys(query ?? {}).length > 0,
-    // Without one of the user's, Sequelize repeats what SQLite refuses.
+    // The default of `retry` is about an error of SQLite.
     retry: !isDeepStrictEqual(retry?.match, ['SQLITE_BUSY: database is locked']),
     omitNull: Boolean(omitNull),
     native: Boolean(native),
@@ -101,7 +101,7 @@ interface OwnMethods {
   readonly statics: ReadonlySet<string>;
   /** Methods of its records; fields that are functions count, too. */
   readonly methods: ReadonlySet<string>;
-  /** Also where it cannot be tried without values. */
+  /** True also for a constructor that cannot be tried without values. */
   readonly hasConstructor: boolean;
 }
 
@@ -130,7 +130,7 @@ function overridden(own: object, base: object): string[] {
 
 /** The fields of a class's instances beside Sequelize's; null where it throws without values. */
 const instanceFields = perPair((model: object): readonly string[] | null => {
-  // As of a row that is there: defaults may be functions of the user's.
+  // Constructed as a stored row: defaults of new rows may be functions of the user's.
   const Constructor = model as new (values: object, options: { isNewRecord: false }) => object;
   try {
     const own = Reflect.ownKeys(new Constructor({}, { isNewRecord: false }));

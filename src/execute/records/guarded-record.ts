@@ -43,7 +43,7 @@ type MethodOptions = Readonly<Record<string, unknown>> & { readonly transaction?
 /** The methods of Sequelize's that write a row, and the place of their options. `update`, `restore`, `decrement` and relations call them. */
 const WRITES = { save: 0, destroy: 0, increment: 1 } as const;
 
-/** Has records of a repository, and those that were loaded along, be written within the access of their models; null is everything. */
+/** Restricts writes of records of a repository, and of those that were loaded along, to the access of their models; null is everything. */
 export function guardRecords<R extends Model, T extends readonly R[] | R | null>(
   records: T,
   source: AccessSource | null,

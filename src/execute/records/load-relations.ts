@@ -85,7 +85,7 @@ export async function countOfRelation<M extends Model>(
 /** The values of an attribute in all records. */
 type Column = (attribute: string) => readonly (string | null)[];
 
-/** One after the other, because they may be on one connection. */
+/** Loads relations one after the other, because they may be on one connection. */
 async function loadAll(
   column: Column,
   records: readonly Model[],

@@ -70,7 +70,7 @@ function keyOf(info: RecordInfo, { dataValues }: Model, isUpdate = false): Write
   );
 }
 
-/** Has the record hold values that can be set again: those of its row, where it was read. */
+/** Replaces pinned values of a record with values that can be set: those of its row, where it was read. */
 export function unpin(record: Model, pins: Pins, row: WriteValues | null): void {
   for (const [name, kept] of pins) {
     const value = row?.[name] ?? kept;
@@ -79,7 +79,7 @@ export function unpin(record: Model, pins: Pins, row: WriteValues | null): void 
   }
 }
 
-/** Has Sequelize count on from nothing where a row has no version yet. @returns what the row has until then, by column */
+/** Makes Sequelize count from nothing where a row has no version yet. @returns the values of the row until then, by column */
 export function startVersion(record: Model): Readonly<Record<string, unknown>> {
   const model = record.constructor as ModelClass;
   const version = versionOf(model);

@@ -35,9 +35,9 @@ interface RelatedRequest extends RelatedCriteria {
 
 /** Where it runs. */
 export interface RelatedContext {
-  /** Of our SQL. Default: any connection of the pool. */
+  /** Target of our SQL. Default: any connection of the pool. */
   readonly on?: StatementTarget | undefined;
-  /** Of Sequelize's queries. Default: that of the running code. */
+  /** Transaction of Sequelize's queries. Default: that of the running code. */
   readonly transaction?: Transaction | undefined;
 }
 
@@ -128,7 +128,7 @@ export interface Group {
   readonly hasNext: boolean;
 }
 
-/** Of a parent without any. */
+/** The group of a parent without rows. */
 export const NO_ITEMS: Group = Object.freeze({ first: 0, end: 0, hasNext: false });
 
 interface ItemsByParent {

@@ -41,7 +41,7 @@ export async function refuseUnlessAllowed<M extends Model>(
   if (await rows.find(id, isGoneToo ? { deleted: 'with' } : {})) throw refusedRow(endpoint, info.name);
 }
 
-/** Has a write without a row be refused where the rule is why. @param refuse see `refuseUnlessAllowed` */
+/** Refuses a write that found no row because of a rule. @param refuse see `refuseUnlessAllowed` */
 export async function unlessRefused<M extends Model>(
   write: Promise<FoundRecords<M>>,
   refuse: () => Promise<unknown>,

@@ -87,7 +87,7 @@ function isInclusion(each: string | Inclusion | readonly unknown[]): each is Inc
   return typeof each === 'object' && 'plan' in each;
 }
 
-/** Of one relation: its options, and the paths behind it. */
+/** A level of the relations: the options of one relation, and the paths behind it. */
 interface Level {
   options: RelationOptions;
   readonly behind: Record<string, RelationOptions>;
@@ -192,7 +192,7 @@ async function wantedByQuery(
     size: checkSize(size, name),
     sort,
     filter,
-    // Its names are those of answers, which code of the user's may make of any attributes.
+    // The names in `fields` are those of answers, which code of the user's may compute from any attributes.
     fields: undefined,
     include: await Promise.all(include.map((each) => wantedByQuery(target, each, source))),
   };

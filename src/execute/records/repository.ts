@@ -388,7 +388,7 @@ for (const name of OPERATIONS) {
     const promise = Reflect.apply(run, this, values);
     if (!session) return promise;
     session.note(promise, `${name} of ${this.model.name}`);
-    // Another one, which Node reports where nothing has awaited it.
+    // Another promise, which Node reports where no code awaits it.
     return promise.then((value) => value);
   };
   Object.defineProperty(Repository.prototype, name, { value: noted, writable: true, configurable: true });

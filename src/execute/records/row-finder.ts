@@ -136,7 +136,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
 
   async find({ walk, place, condition }: RecordRange, limit: number): Promise<M[]> {
     const { column, terms } = this;
-    // As the database writes them: a JavaScript date would lose the microseconds.
+    // Keys as the database writes them: a JavaScript date would lose the microseconds.
     const keys = terms.map((term, index) => [keyColumn(index), sql`${keySql(term, column)}::text`]);
     const columns = {
       ...Object.fromEntries(keys),

@@ -373,7 +373,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return transaction ? this.#lock : {};
   }
 
-  /** Of this table only: a scope may join others. */
+  /** The lock of this table only: a scope may join others. */
   get #lock() {
     return { lock: { level: Transaction.LOCK.NO_KEY_UPDATE, of: this.#model } };
   }

@@ -38,7 +38,7 @@ export interface UnitOfWork extends ReadSession {
 
 /** The unit of work of a request. */
 export interface RequestUnit extends UnitOfWork {
-  /** As `savepoint`, around work that may have a savepoint of its own. */
+  /** Like `savepoint`, around work that may have a savepoint of its own. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
   /** Runs work, checks what a commit would check, and undoes all of it, what it wanted after the commit, too. */
   rehearse<T>(work: () => Promise<T>): Promise<T>;

@@ -67,7 +67,7 @@ async function updateRecord<M extends Model>(
     // Sequelize keeps an equal value in the form of the request, such as JSON with its names in another order.
     if (!record.changed(name as keyof M)) record.setDataValue(name as keyof M, stored as M[keyof M]);
   }
-  // As `update` does, which copies the options twice more on the way.
+  // The same as `update`, which copies the options twice more.
   const fields = (record.changed() || []) as (keyof Attributes<M>)[];
   await markedWrite(model, record.save({ ...options, fields, returning }));
   if (takeRow(record, returned)) return record;
@@ -194,7 +194,7 @@ function isMisread({ name, column }: AttributeInfo, { attributes }: ModelInfo): 
   return column !== name && attributes.has(column);
 }
 
-/** Has the record hold the row that came back, and nothing else, as reloading does; false where none came. */
+/** Replaces the values of a record with the returned row, as `reload` does. @returns false where no row was returned */
 function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
   const dataValues: Readonly<Record<string, unknown>> = record.dataValues;
   if (!Object.hasOwn(dataValues, MARK)) return false;

@@ -58,7 +58,7 @@ export type MatchingWritten =
   /** There are more than may be written, and nothing was. */
   | { readonly isExceeded: true };
 
-/** As many rows may have values for different sets of attributes; a text is made for each combination. */
+/** Sets of attributes that the rows of a statement may have, at most; a text is compiled for each combination. */
 const MAX_GROUPS = 8;
 
 /** Types of keys that a column stores without a change. */

@@ -282,7 +282,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     return this.#giveUp(on);
   }
 
-  /** For a write that has not happened in all its attempts. */
+  /** Throws for a write that has not happened in all its attempts. */
   async #giveUp(on: StatementTarget): Promise<never> {
     const dropped = (await this.mayDrop(['update'], on)) && 'update';
     throw whyUnwritten({ info: this.#info }, { dropped, isOutrun: true });

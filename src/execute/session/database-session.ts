@@ -30,7 +30,7 @@ export type SessionMode = 'write' | 'read' | 'get';
 /** Options of a session: those of its transaction, and a logger for errors that no caller gets. */
 interface DatabaseSessionOptions extends TransactionOptions {
   readonly logger?: Logger;
-  /** Of the request that it is part of. Default: those of the running code. */
+  /** Settings of the request that the session is part of. Default: those of the running code. */
   readonly settings?: RequestSettings | null;
   /** Whose code runs in it, as a log names it. Default: a unit of work. */
   readonly owner?: () => string;
@@ -49,7 +49,7 @@ export function inTransaction<T>(
 /** A call of a repository in a session. */
 interface Call {
   readonly promise: Promise<unknown>;
-  /** As a log names it. */
+  /** Name of the call in a log. */
   readonly call: string;
 }
 
@@ -133,7 +133,7 @@ export class DatabaseSession implements SessionScope {
 
   async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
     if (this.#abortion) throw this.#abortion;
-    // Another branch of a Promise.all has thrown: what this one writes alone would be half of the work.
+    // Another branch of a Promise.all has thrown: writes of this branch alone would be half of the work.
     if (this.#undone && query === 'other') throw this.#undone;
     // Queries that outlive their session, such as calls without await, go on without one.
     if (this.#isEnded) return null;
@@ -172,7 +172,7 @@ export class DatabaseSession implements SessionScope {
     }
   }
 
-  /** Has the session fail where PostgreSQL rolls it back instead of committing it, even if it only reads. */
+  /** Makes the session fail where PostgreSQL rolls it back instead of committing it, even if it only reads. */
   expectCommit(): void {
     this.#isWork = true;
   }
@@ -192,7 +192,7 @@ export class DatabaseSession implements SessionScope {
     }
   }
 
-  /** Has nothing of the session be committed, because a part of it has failed. */
+  /** Prevents the commit of the session, because a part of it has failed. */
   refuse(cause: unknown): void {
     this.#failure ??= { cause };
   }

@@ -45,7 +45,7 @@ export async function beginTransaction(
     const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
     return statementRunner(sequelize).begin({ ...options, readOnly }, settings);
   }
-  // Without those of the running code, which an engine's instance would set.
+  // Without the settings of the running code, which an engine's instance would set.
   const transaction = await withoutSettings(() => sequelize.transaction(options));
   // An engine's instance does so itself, where its connections do not.
   if (options.readOnly && !isOfEngine) await refuseWrites(sequelize, transaction);

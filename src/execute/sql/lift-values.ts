@@ -25,7 +25,7 @@ export interface LiftedPredicate {
   readonly slotted: readonly string[] | null;
 }
 
-/** Of every row. */
+/** The predicate of every row. */
 export const UNCONDITIONAL: LiftedPredicate = Object.freeze({
   predicate: null,
   shape: '',

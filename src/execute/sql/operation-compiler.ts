@@ -216,7 +216,7 @@ export class OperationCompiler {
     const known = this.#predicates.get(where);
     if (known) return known;
     const lifted = liftValues(where);
-    // One with bound values is that of a request, and does not come again.
+    // A predicate with bound values is that of a request, and does not come again.
     if (Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
     return lifted;
   }

@@ -264,7 +264,7 @@ const TYPES = ['string', 'number', 'boolean', 'object', 'array', 'null'];
 export function jsonPathSql(path: string, jsonType: JsonType, column: ColumnSql): JsonPathSql {
   const [attribute = '', ...keys] = path.split('.');
   const value = insideSql(attribute, keys, column, '->');
-  // Of `= 'string'` the planner believes that few rows meet it, and so that the whole condition finds next to nothing.
+  // The planner estimates that few rows meet `= 'string'`, and so that the whole condition finds nearly none.
   const others = arrayLiteral(TYPES.filter((each) => each !== jsonType));
   return {
     isThere: sql`jsonb_typeof${value} <> ALL(${raw(quoteText(others))})`,

@@ -9,7 +9,7 @@ import { quoteText } from '../../util/quote-text.js';
 /** SQL text and values; there is one text more than there are values. */
 export interface SqlFragment {
   readonly texts: readonly string[];
-  /** In the text form of the type they are compared with; PostgreSQL infers the type from the other side. */
+  /** Texts in the form of the type they are compared with; PostgreSQL infers the type from the other side. */
   readonly values: readonly Value[];
 }
 

@@ -2,10 +2,10 @@
 import type { Slot, Value } from '../../request/query/predicate.js';
 import { renderSql, type SqlFragment } from './sql-fragment.js';
 
-/** One text serves all operations of a shape. */
+/** A statement. Its text serves all operations of a shape. */
 export interface Statement {
   readonly text: string;
-  /** One for each parameter. */
+  /** A value for each parameter. */
   readonly values: readonly Value[];
 }
 

@@ -303,7 +303,7 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
   });
   const keys = numbered(rowKey(info), info.primaryKey);
   const [key, ...more] = info.primaryKey.map(({ name }) => column(name));
-  // Without it the server reads a table of up to some hundred thousand rows as a whole.
+  // Without this condition the server reads a table of up to some hundred thousand rows as a whole.
   const looked =
     key && more.length === 0
       ? [sql`${key} = ANY(ARRAY(SELECT ${keys[0] as SqlFragment} FROM ${JUDGED}))`]

@@ -56,7 +56,7 @@ function someColumn({ primaryKey, attributes }: ModelInfo): readonly AttributeIn
 }
 
 interface UpdateSql {
-  /** One at least. */
+  /** Attributes, at least one. */
   readonly set: readonly WrittenAttribute[];
   readonly where: Predicate;
   readonly returning: SelectionSql;
@@ -101,7 +101,7 @@ export function stampsSql({ info: { model, attributes }, column }: TableSql): re
 /** A row with a key of the request. */
 interface ReplaceSql {
   readonly row: readonly AttributeInfo[];
-  /** Of the row that is there; null where it stays as it is. */
+  /** Change of an existing row; null where it stays as it is. */
   readonly change: UpdateSql | null;
   /** Condition of the rows that have to be there for a new row; null is none. */
   readonly references: Predicate | null;

@@ -61,7 +61,7 @@ interface Handling {
 
 const ADMITTING = new WeakSet<Express>();
 
-/** Has an application admit its requests, those of routes that were added before, too. A layer of Express would cost more. */
+/** Makes an application admit its requests, also for routes that were added before. A layer of Express would cost more. */
 export function admitRequests(app: Express): void {
   const handling = app as unknown as Handling;
   if (ADMITTING.has(app)) return;
@@ -125,7 +125,7 @@ export class OpenConnection {
     run();
   }
 
-  /** Its response has been sent, or the connection is gone. */
+  /** Called when the response has been sent, or the connection is gone. */
   finish(response: ServerResponse): void {
     const position = this.open.indexOf(response);
     if (position < 0) return;
@@ -176,7 +176,7 @@ export class OpenConnection {
 
   #unsentNow(): number {
     let bytes = 0;
-    // That of the first has the bytes of the socket in it.
+    // The length of the first response includes the bytes of the socket.
     for (const { writableEnded, writableLength } of this.#executed())
       if (writableEnded) bytes += writableLength;
     return bytes;

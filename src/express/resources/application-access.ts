@@ -44,7 +44,7 @@ export function accessOfApplication(
   );
   const find = (model: ModelClass): ModelAccess | null => {
     if (!isRuled) return null;
-    // One that is served with another scope of Sequelize's may have other rules.
+    // A model that is served with another scope of Sequelize's may have other rules.
     const own = known.has(model) ? model : ownModel(model);
     return keptIn(known, own, () => accessOfUnserved(own, shared));
   };

@@ -11,7 +11,7 @@ type JsonMethods = Pick<Response, 'json' | 'jsonp'>;
 /** Express's own methods of responses whose controller method has not returned yet. */
 const unguarded = new WeakMap<Response, JsonMethods>();
 
-/** For methods that answer by themselves. */
+/** Guards a response for methods that answer by themselves. */
 export function guardJson(response: Response, serializers: SerializerRegistry): void {
   if (unguarded.has(response)) return;
   const { json, jsonp } = response;

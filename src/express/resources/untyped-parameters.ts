@@ -92,7 +92,7 @@ type TypedParameter = ParameterArgs & { readonly declared: unknown };
 /** A method with parameters, and how a message names it. */
 interface DescribedMethod {
   readonly route: string;
-  /** In their order. */
+  /** Parameters of the method, in their order. */
   readonly parameters: readonly TypedParameter[];
   /** Indexes of its parameters without a decorator. */
   readonly undecorated: readonly number[];
@@ -132,7 +132,7 @@ function methodsOfOne(controller: Class, routes: readonly RouteSpec[]): Describe
   });
 }
 
-/** None of an override, which the generated route calls with all of its arguments. */
+/** Arguments without a decorator. An override has none, because the generated route calls it with all of its arguments. */
 function undecoratedArguments(controller: Class, lineage: readonly object[], method: string): number[] {
   const prototypes = lineage.map((target) => (target as Class).prototype as object);
   if (prototypes.filter((prototype) => Object.hasOwn(prototype, method)).length > 1) return [];
@@ -159,7 +159,7 @@ function decoratorOf({ type, name }: ParameterArgs): string {
   return `@${DECORATORS[type]}(${name ? `'${name}'` : ''})`;
 }
 
-/** Of a hand-written controller; a resource has its prefix only when it is compiled. */
+/** The prefix of a hand-written controller. A resource has its prefix only when it is compiled. */
 function prefixOf(controller: Class): string {
   return routingStorage().controllers.find(({ target }) => target === controller)?.route ?? '';
 }

@@ -231,14 +231,14 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   #transform(shown: unknown, action: ActionMetadata): unknown {
-    // As routing-controllers decides it: neither bytes nor streams.
+    // The same decision as in routing-controllers: neither bytes nor streams.
     const isTransformed = this.useClassTransformer && action.options.transformResponse !== false;
     if (!isTransformed || !(shown instanceof Object) || isBytesOrStream(shown)) return shown;
     const options = action.responseClassTransformOptions || this.classToPlainTransformOptions;
     return transformResult(shown, options, this.#serializers);
   }
 
-  /** Its own wrappers handle a rejection and hand it on all the same, which Express 5 takes for another one. */
+  /** The wrappers of routing-controllers handle a rejection and pass it on all the same, which Express 5 takes for another one. */
   protected override prepareMiddlewares(uses: UseMetadata[]): RequestHandler[] {
     return joinOwn(uses).map((use) => {
       const { middleware } = use;

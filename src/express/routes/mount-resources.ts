@@ -50,7 +50,7 @@ interface MountPlan extends Pick<RouterSettings, 'bodyLimit' | 'routing' | 'fast
 export interface MountedRouter {
   readonly router: Router;
   readonly routes: readonly { readonly resource: Resource; readonly registered: RegisteredController }[];
-  /** Of the user's controllers that have no resource. */
+  /** Routes of the user's controllers that have no resource. */
   readonly handWritten: readonly {
     readonly controller: Class;
     readonly routes: readonly HandWrittenRoute[];
@@ -159,7 +159,7 @@ const stopAfterAnswer: RequestHandler = (_request, response, next) => {
 
 type ClassList = NonNullable<RoutingControllersOptions['controllers']>;
 
-/** To routing-controllers an empty list means every class ever decorated in this process. */
+/** A list for routing-controllers, for which an empty list means every class ever decorated in this process. */
 function onlyThese(classes: readonly (ClassList[number] | Class)[]): ClassList {
   return (classes.length > 0 ? [...classes] : [class Nothing {}]) as ClassList;
 }

@@ -32,7 +32,7 @@ const OPEN: ReadonlySet<ParameterArgs['type']> = new Set([
   'custom-converter',
 ]);
 
-/** Has a route refuse what is beside its parameters in the query string and in the body, where these are all that can read it. */
+/** Makes a route refuse unknown names in the query string and in the body, where only its parameters can read them. */
 export function closeRoute(
   controller: object,
   method: string,

@@ -75,7 +75,7 @@ export function wrongText(
   { code, accepts }: ValueType,
   text: string,
 ): RequestIssue {
-  // As the id of a generated route.
+  // Parsed as the id of a generated route.
   if (type === 'param') {
     return {
       parameter: name,

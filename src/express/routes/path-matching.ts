@@ -9,7 +9,7 @@ export interface PathMatching {
   readonly strict: boolean;
 }
 
-/** As Express matches by default. */
+/** The matching of Express by default. */
 export const LOOSE: PathMatching = Object.freeze({ caseSensitive: false, strict: false });
 
 /** Express has read its settings when its router was made; the narrower of both holds, so that no guard of a path is passed. */

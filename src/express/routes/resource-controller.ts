@@ -168,7 +168,7 @@ function routesApart({ routes }: Resource, methods: readonly ActionArgs[]) {
   for (const route of routes as readonly HandledRoute[]) {
     const { single, joins, verb, path, compile } = route;
     if (!compile) continue;
-    // One without a path of its own only joins.
+    // A route without a path of its own only joins.
     if (joins !== path) apart.push(route);
     if (!single || joins === undefined) continue;
     const isJoined = ({ type, route: other, method }: ActionArgs) =>

@@ -7,11 +7,11 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { presentModelBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import type { MountedRouter } from './mount-resources.js';
 
-/** One route. */
+/** A route. */
 export interface RouteInfo {
   /** `GET`, `POST` … */
   readonly method: string;
-  /** With the route prefix, such as `/api/cities/:id`. */
+  /** Path with the route prefix, such as `/api/cities/:id`. */
   readonly path: string;
   /** The name of the model; of a sub-resource, of that whose records are listed. */
   readonly resource: string;

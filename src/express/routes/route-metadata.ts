@@ -46,7 +46,7 @@ export function addGeneratedMetadata(
   }
 }
 
-/** For a method of which the user has decorated some parameters: routing-controllers reads those, and requires the others. */
+/** Reads an undecorated parameter of a method with decorated ones, because routing-controllers requires a decorator on each. */
 function parameterReader(
   resource: Resource,
   { operation }: RouteSpec,

@@ -51,7 +51,7 @@ function literalSegment(path: unknown): string | undefined {
   return typeof path === 'string' ? PLAIN_PATH.exec(path)?.[1]?.toLowerCase() : undefined;
 }
 
-/** As it came, in small letters: Express ignores case, and decodes nothing but parameters. */
+/** The first segment of a path, not decoded, in small letters: Express ignores case, and decodes parameters only. */
 function firstSegment(path: string): string {
   const end = path.indexOf('/', 1);
   return path.slice(1, end < 0 ? undefined : end).toLowerCase();

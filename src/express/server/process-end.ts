@@ -56,7 +56,7 @@ export function endWithProcess(service: Service): () => void {
   };
 }
 
-/** Has the process manager send requests here, and stop the process before this one, where it waits for that. */
+/** Reports to pm2 that this process is ready. With `wait_ready` it then sends requests here, and stops the process before. */
 export function announceReady(): void {
   if (isManaged()) process.send?.('ready');
 }
@@ -102,7 +102,7 @@ async function finish(): Promise<void> {
       isDoneIn(Math.max(rest, DISPOSE_TIMEOUT), () => service.dispose(), service.logger),
     ),
   );
-  // Also where a lifespan hangs; its own engine is not among those in use any more.
+  // Engines are disposed also where a lifespan hangs. Its own engine is not in use any more.
   const logger = services[0]?.logger ?? defaultLogger;
   const isEngineDisposed = await isDoneIn(ENGINE_TIMEOUT, disposeEngine, logger);
   flushFailures();

@@ -143,7 +143,7 @@ export interface ServeOptions {
 }
 
 const NAMES = ['port', 'host', 'lifespan', 'drainDelay', 'shutdownTimeout'] satisfies (keyof ServeOptions)[];
-/** Without a proxy or rules, all that reach the port may do all. */
+/** The default host. Without a proxy or rules, every client that reaches the port may do everything. */
 const LOOPBACK = '127.0.0.1';
 const SHUTDOWN_TIMEOUT = 20_000;
 const KUBERNETES_DRAIN_DELAY = 5_000;

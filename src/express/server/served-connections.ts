@@ -175,7 +175,7 @@ function endAfter(connection: OpenConnection, response: ServerResponse): void {
 function endGently(socket: Socket): void {
   if (socket.writableEnded || socket.destroyed) return;
   socket.end();
-  // Not by the parser of HTTP, which would make requests of it.
+  // The parser of HTTP must not read it, because it would make requests of it.
   socket.removeAllListeners('data').on('data', () => {});
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => clearTimeout(timer));

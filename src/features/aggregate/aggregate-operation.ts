@@ -5,7 +5,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 
 /** A value that rows are grouped by. */
 export interface GroupTerm {
-  /** As requests name it: `countryCode`, `createdAt.month`. */
+  /** Name in requests: `countryCode`, `createdAt.month`. */
   readonly name: string;
   readonly attribute: string;
   /** Span of time that the value begins; null is the value as it is. */
@@ -16,7 +16,7 @@ export interface GroupTerm {
 
 /** A value that is computed of each group. */
 export interface MeasureTerm {
-  /** As conditions and orders name it: `sum.population`. */
+  /** Name in conditions and orders: `sum.population`. */
   readonly name: string;
   readonly measure: Measure;
   readonly attribute: string;

@@ -65,7 +65,7 @@ function routeOf(plan: AggregatePlan, below: SubresourcePlan | null): HandledRou
   return {
     ...usual,
     ...(plan.isWordNamed ? {} : { wordOption: 'aggregate.path' }),
-    // Its guards decide about the same rows.
+    // Guards of the list decide about the same rows.
     single: USUAL.list,
     problems: (resource) => [...problems(resource), ...groupProblems(plan, resource)],
     decide: decideAggregate,

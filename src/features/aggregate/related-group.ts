@@ -15,7 +15,7 @@ function relatedValue({ value }: Pick<SortKey, 'value'>) {
   return { target: value.related.target, attribute: value.key.attribute };
 }
 
-/** The same of a name; undefined for a name of none. */
+/** The group by a value of a relation with this name; undefined where there is none. */
 export function relatedGroup({ sortKeys }: Pick<ResourcePlan, 'sortKeys'>, name: string) {
   return (sortKeys.get(name) ?? []).flatMap((key) => relatedValue(key) ?? [])[0];
 }

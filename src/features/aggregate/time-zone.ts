@@ -10,7 +10,7 @@ export function isTimeZone(name: string): boolean {
   known ??= new Set(['UTC', ...Intl.supportedValuesOf('timeZone')]);
   if (known.has(name)) return true;
   if (name.length > 64 || !AREA_AND_PLACE.test(name)) return false;
-  // Another name of one of them, such as Asia/Kolkata.
+  // Another name of a listed zone, such as Asia/Kolkata.
   try {
     return known.has(new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone);
   } catch {

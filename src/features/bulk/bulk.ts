@@ -17,14 +17,14 @@ export const bulk: FeatureFactory = Object.assign(() => null, {
   routes: ({ endpoints }: RoutePlan) => ROUTES.filter(({ endpoint }) => endpoints.has(endpoint)),
 });
 
-/** One operation of OpenAPI takes one record or many, so creates of many have a path of their own, and are taken at the other one, too. */
+/** An operation of OpenAPI takes one record or many. So creates of many have a path of their own, and the path of the list takes them, too. */
 const PATHS: Readonly<Record<BulkEndpoint, Pick<RouteSpec, 'path' | 'joins'>>> = {
   createMany: { path: '/many', joins: '' },
   updateMany: { path: '' },
   deleteMany: { path: '' },
 };
 
-/** In the order they are mounted. */
+/** Routes, in the order they are mounted. */
 const ROUTES = BULK_ENDPOINTS.map((endpoint) => {
   const single: RouteSpec = USUAL[SINGLE_OF[endpoint]];
   return {

@@ -94,7 +94,7 @@ export function handleMany(
   const around = compileAround(resource, single, { shape: compileShape(resource, single), shapedBy, shaper });
   /** Requests whose statement was refused, or cannot do it. */
   const tried = new WeakSet<BulkArguments>();
-  /** With one statement; null where nothing was written that way. */
+  /** Writes with one statement; null where nothing was written that way. */
   const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
     if (!write || !rows?.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
     tried.add(input);

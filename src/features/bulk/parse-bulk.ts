@@ -67,7 +67,7 @@ export function compileBulkParser(
   const evaluateNamed = compileNamedRules(settings, [], endpoint !== 'createMany');
   const parseBody = single === 'delete' ? null : compileBodyParser(settings, single, hasSingle);
   const { absentFor, inputs: singleInputs } = features[single];
-  // Also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
+  // Refused also where a resource ignores unknown parameters: one record must not be written for a `dry_run`.
   const refuseParameters = compileQueryReader(plan, []);
   const readHeaders = compileHeaderReader(singleInputs.filter(({ isForMany }) => isForMany));
   return async (request) => {

@@ -19,11 +19,11 @@ import { hidesState } from '../entity-tag.js';
 
 /** An item of a body: its values, or its problems. */
 export interface BulkItem {
-  /** As it was sent. */
+  /** The item as it was sent. */
   readonly body: unknown;
   /** Null where the item is wrong. */
   readonly input: RequestArguments | null;
-  /** With pointers into the item. */
+  /** The problem, with pointers into the item. */
   readonly problem: Error | null;
 }
 
@@ -35,7 +35,7 @@ interface ItemContext {
   readonly index: number;
   /** Places of earlier items, by their keys. */
   readonly keys: Map<string, number>;
-  /** That of all items. */
+  /** The budget of all items. */
   readonly budget: MemberBudget;
   /** Makes the issue of an item whose key an earlier one has. @param before place of that one, as `keys` has it */
   readonly repeated: (key: RowKey, before: number) => RequestIssue;

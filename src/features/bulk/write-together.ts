@@ -23,7 +23,7 @@ import type { BulkArguments } from './parse-bulk.js';
 
 /** Rows that one statement has written. */
 export interface ManyWritten {
-  /** In the order of the body; null where `q` has found the rows. */
+  /** Records in the order of the body; null where `q` has found the rows. */
   readonly shown: ShownRecords | null;
   readonly count: number;
   /** True for each record that is new; left out where all are, or none. */
@@ -123,7 +123,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
       if (isOrdered(values, single === 'update' ? values : [])) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
-    // Its statement returns no rows to follow.
+    // The statement returns no rows for `afterWrite`.
     if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each.values ?? {}], []))

@@ -10,7 +10,7 @@ import { choice, flag } from '../flag.js';
 
 /** The compiled option. */
 export interface ExportPlan {
-  /** One at least. */
+  /** Formats, at least one. */
   readonly formats: readonly ExportFormat[];
   /** Null is no limit. */
   readonly maxRows: number | null;

@@ -125,7 +125,7 @@ export function compileReader({ resource, rows, settings, shaper }: HandlerConte
   };
 }
 
-/** Has the next value made while one is used. It has ended when this has. */
+/** Computes the next value while one is used. The source has ended when this generator has. */
 async function* readAhead<T>(source: AsyncGenerator<T, void, undefined>): AsyncGenerator<T, void, undefined> {
   let next = source.next();
   try {

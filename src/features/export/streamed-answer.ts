@@ -37,7 +37,7 @@ export class StreamedAnswer {
   /** @param seconds after which it is cut; null is never */
   constructor(response: Response, seconds: number | null) {
     this.#response = response;
-    // One listener for all: compression would keep each that is added.
+    // Added once, because compression would keep each listener.
     response.on('drain', () => this.#resume());
     response.on('close', () => {
       if (!this.#isEnded) this.#cut ??= new CutAnswer('The client has gone.', true);

@@ -86,7 +86,7 @@ function cellOf(format: TextFormat, isForSpreadsheet: boolean): TextFormat {
 
 const [QUOTE, BRACKET, BRACE] = [0x22, 0x5b, 0x7b];
 
-/** For records that code of the user's has made. */
+/** Lines of records that code of the user's has made. */
 function linesOfValues(
   { values }: Outcome,
   { names, fields, isJson, isForSpreadsheet, replacer }: CsvOptions,
@@ -122,7 +122,7 @@ function quoted(text: string): string {
 
 /** Beginnings of formulas (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r]/;
-/** Also infinities, and moments before the year 0 and after 9999: what the database writes of numbers and times. */
+/** Texts of numbers and times as the database writes them, also infinities, and moments before the year 0 and after 9999. */
 const HARMLESS =
   /^[+-](?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|infinity|\d{6}-\d\d-\d\d(?:T[\d:.]+Z?)?)$/;
 

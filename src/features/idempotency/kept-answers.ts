@@ -130,7 +130,7 @@ export function attemptFailure(error: unknown): AttemptFailure {
 
 const NOT_SUPPORTED = '0A000';
 
-/** As short as it can be. */
+/** Sets the shortest wait for a lock. */
 const LIMIT_WAIT = "SELECT set_config('lock_timeout', '1ms', true)";
 
 function readKey({ rows }: TextResult, expected: string): KnownKey {

@@ -11,7 +11,7 @@ export interface CsvRow {
   readonly cells: readonly Cell[];
   /** The line of the file on which it begins, from 1. A quoted cell may have several. */
   readonly line: number;
-  /** Its characters in the file. */
+  /** Characters of the record in the file. */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ export function loadCsvParse(): typeof import('csv-parse') | null {
 
 interface FoundRecord {
   readonly record: readonly string[];
-  /** Its characters in the file, up to its end. */
+  /** Characters of the record in the file, up to its end. */
   readonly raw: string;
 }
 

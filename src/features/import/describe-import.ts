@@ -112,7 +112,7 @@ export function importSchemas(): Record<string, JsonSchema> {
     errors_shown: { ...COUNT, description: 'Number of `errors`.' },
   } satisfies Record<string, JsonSchema>;
   const { rows, failed, errors_shown } = properties;
-  // Of the header, of a parameter or of an `Idempotency-Key`, none of which has a row.
+  // Errors of the header, of a parameter or of an `Idempotency-Key`, none of which has a row.
   const errors: JsonSchema = { type: 'array', items: { ...error, required: ['code', 'detail'] } };
   return {
     [RESULT]: { type: 'object', properties, required: Object.keys(properties) },

@@ -224,7 +224,7 @@ type Importer = (
 /** Milliseconds. The server ends a transaction that does nothing for a while. */
 const PULSE = 4_000;
 
-/** The same items. While one is waited for, something is done now and then. */
+/** The same items. Calls `pulse` now and then while an item is awaited. */
 async function* keptAwake<T>(items: AsyncIterable<T>, pulse: () => Promise<unknown>): AsyncGenerator<T> {
   const iterator = items[Symbol.asyncIterator]();
   try {

@@ -8,7 +8,7 @@ import { longRow } from './csv-rows.js';
 export interface FileLine {
   /** From 1. */
   readonly line: number;
-  /** Its characters in the file. */
+  /** Characters of the row in the file. */
   readonly text: string;
   readonly body: unknown;
   /** Problems that are found before any schema is evaluated. */

@@ -132,7 +132,7 @@ function readParameters(
   const { path, size, count, target } = plan;
   const given = <T>(name: string, absent: T, read: (text: string, found: RequestIssue[]) => T): T => {
     const parameter = `${path}.${name}`;
-    // One that the relation does not have is unknown, which may be ignored.
+    // A parameter that the relation does not have is unknown, and may be ignored.
     const text = parameters.some((each) => each.name === name) ? textOf(parameter) : undefined;
     if (text === undefined) return absent;
     const found: RequestIssue[] = [];

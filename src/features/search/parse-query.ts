@@ -16,7 +16,7 @@ const PREFIX = /^[\p{L}\p{M}\p{N}]{2,}$/u;
 export function queryProblem(parameter: string, text: string): SearchProblem | undefined {
   const words = wordsOf(text).filter((word) => hasLetter(word) && !OR.test(word));
   const problem = textProblem(parameter, text, words);
-  // Without a word that is there, nearly all rows would be found, and no index serves.
+  // A query of negated words alone would find nearly all rows, without an index.
   if (problem || alternativesOf(text).every((operands) => operands.some(isPositive))) return problem;
   return {
     code: 'search.negative',

@@ -64,7 +64,7 @@ export function wordsOf(text: string): readonly string[] {
   return text.split(/\s+/u).filter((word) => word !== '');
 }
 
-/** In code points, as a schema counts them. */
+/** Length in code points, as a schema counts them. */
 function lengthOf(text: string): number {
   return [...text].length;
 }

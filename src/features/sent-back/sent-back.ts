@@ -93,7 +93,7 @@ const changeProblems: ResourceCheck = ({ features, endpoints }) =>
     ? ["sentBack is for changes, and endpoints has neither 'update' nor 'replace'; add one, or leave it out."]
     : [];
 
-/** For resources with the option. */
+/** The feature of resources with the option. */
 export const sentBack: FeatureFactory = Object.assign(makeFeature, {
   check: changeProblems,
   resourceOptions: { sentBack: compileChoice },

@@ -65,7 +65,7 @@ interface MarkOptions {
   readonly transaction?: Transaction | null;
 }
 
-/** Has a record destroyed as Sequelize does it, or marked where only `softDelete` says how. */
+/** Destroys a record as Sequelize does, or marks it by `softDelete`. */
 export function destroyRecord(
   record: Model,
   { softDelete }: RecordInfo,
@@ -76,7 +76,7 @@ export function destroyRecord(
     : record.destroy(options);
 }
 
-/** The same of a record that is brought back. */
+/** Restores a record in the same way. */
 export function restoreRecord(
   record: Model,
   { softDelete }: RecordInfo,

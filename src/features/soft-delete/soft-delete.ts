@@ -34,7 +34,7 @@ import { didYouMean, showValue } from '../../util/option-problems.js';
 import { deletedText, rowsAsked, writesGone } from './deletion.js';
 import { checkEndpoints, PURGE, RESTORE } from './restore-and-purge.js';
 
-/** For models that are `paranoid`, or have `softDelete`. */
+/** The feature of models that are `paranoid`, or have `softDelete`. */
 export const softDelete: FeatureFactory = Object.assign(keepDeleted, {
   check: checkEndpoints,
   resourceOptions: { softDelete: checkMark },
@@ -84,7 +84,7 @@ function keepDeleted({ plan }: FeatureContext): Feature | null {
   };
 }
 
-/** Has a new row alive, whose mark neither the model nor the table fills in; null where the mark is a moment. */
+/** Sets the mark of a new row to alive, where neither the model nor the table fills it in; null where the mark is a moment. */
 function markOfNewRows({ attributes }: ModelInfo, { attribute: name, values }: SoftDeletion) {
   const attribute = attributes.get(name);
   if (!values || !attribute) return null;

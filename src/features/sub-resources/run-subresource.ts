@@ -46,7 +46,7 @@ export function compileParentReader({ plan, parent }: Subresource) {
   return {
     textOf,
     isOpen: openTest(info, 'read', false),
-    /** With our SQL. */
+    /** Runs with our SQL. */
     async byRows({ parent: input }: SubresourceArguments, on?: StatementTarget): Promise<string | null> {
       const { id, query, access } = input;
       const slots: Slots = keySlots(address, id) ?? NO_SLOTS;
@@ -58,7 +58,7 @@ export function compileParentReader({ plan, parent }: Subresource) {
       if (count > 1) throw severalRecords({ name, key: keyText(address) });
       return textOf(row[0] ?? null);
     },
-    /** With its repository. */
+    /** Runs with the repository of the target. */
     async byMethod(action: Action, { parent: input }: SubresourceArguments): Promise<string | null> {
       const record = await contextOf(parent, action).repository.get(input.id as Id);
       const [found = null] = recordColumn(info, [record], parentKey);
@@ -67,7 +67,7 @@ export function compileParentReader({ plan, parent }: Subresource) {
   };
 }
 
-/** With our SQL. A key that the path has is sent to both tables at the same time; any other one is read first. */
+/** Compiles the runner with our SQL. A key in the path is sent to both tables at the same time; any other key is read first. */
 export function compileSubresourceRows(subresource: Subresource): RowRunner<SubresourceArguments> {
   const { plan, parent, target } = subresource;
   const { address } = parent.plan.info;
@@ -97,7 +97,7 @@ export function compileSubresourceRows(subresource: Subresource): RowRunner<Subr
   };
 }
 
-/** With repositories, which leave to Sequelize what only Sequelize can do. */
+/** Compiles the runner with repositories, which leave to Sequelize the queries that only Sequelize can run. */
 export function compileSubresourceMethod(
   subresource: Subresource,
   shaper: ResultShaper,

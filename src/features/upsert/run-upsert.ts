@@ -84,7 +84,7 @@ function sameValue({ name, type }: AttributeInfo, value: unknown): Predicate {
   return text === undefined ? sqlCondition`false` : equalTo(name, text);
 }
 
-/** Has a replacement find its row by the key that the request names, and change only what the body has. */
+/** Compiles the rewrite of a replacement: it finds its row by the key that the request names, and changes only values of the body. */
 export function compileRewrite(plan: ResourcePlan) {
   const { info } = plan;
   const split = compileSplit(plan);

@@ -56,7 +56,7 @@ const UPSERT: HandledRoute & DescribedRoute = {
   describeJoined: describeUpsert,
 };
 
-/** For resources that name the endpoint. */
+/** The feature of resources that name the endpoint. */
 export const upsert: FeatureFactory = Object.assign(
   ({ plan }: FeatureContext) =>
     plan.features['upsert'] === undefined ? null : { rewrite: { upsert: compileRewrite(plan) } },

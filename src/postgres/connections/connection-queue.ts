@@ -30,7 +30,7 @@ export interface QueuedPool {
   destroy(client: PooledClient): Promise<void>;
 }
 
-/** One who needs a connection. */
+/** Work that waits for a connection. */
 export interface Waiter {
   /**
    * Takes a connection, which must leave once, and not before this returns.
@@ -122,7 +122,7 @@ export class ConnectionQueue {
     this.leave(client);
   }
 
-  /** Has those served who were held back. */
+  /** Serves entries that were held back. */
   wake(): void {
     this.#request();
   }
@@ -196,7 +196,7 @@ export class ConnectionQueue {
     if (one && !one.waiter.isGone?.()) refused.push(one);
     if (isLate) this.#giveUp();
     for (const { waiter } of refused) waiter.fail(error);
-    // Else it might be refused at once, again and again.
+    // A repeated request could be refused at once, again and again.
     if (isLate || refused.length > 0) this.#request();
   }
 

@@ -18,7 +18,7 @@ const LOCK_TIMEOUT = 20;
 /** Milliseconds that each write may take. PostgreSQL's clock begins anew with each execution. */
 const WRITE_TIMEOUT = 100;
 const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true), set_config('statement_timeout', '${WRITE_TIMEOUT}ms', true)`;
-/** For the transaction that it is part of; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
+/** Sets limits for its transaction; a longer wait for a lock ends with 55P03, a longer execution with 57014. */
 const LIMIT_TIMES = { statement: new PreparedStatement(LIMIT_TEXT), values: [] };
 /** Share of the driver's own query timeout for all of them: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
@@ -147,7 +147,7 @@ export class GroupCommit {
 interface WaitingWrite extends Waiter {
   readonly pending: PendingStatement;
   readonly key: string | null;
-  /** That of the queue. */
+  /** Entry in the queue. */
   entry: QueueEntry | null;
   /** True once the write has had a connection, with others or alone. */
   isTaken: boolean;

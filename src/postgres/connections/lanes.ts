@@ -44,7 +44,7 @@ export class Lanes {
   /** @param canShare true where there are any */
   constructor(source: ConnectionSource, executor: StatementExecutor, canShare: boolean) {
     const { maxReads, readServers } = source;
-    // One connection at least is left to those who need it alone.
+    // At least one connection is left for work that needs it alone.
     const count = canShare ? Math.min(Math.max(LANES, readServers), Math.max(1, maxReads - 1)) : 0;
     this.#isDealing = readServers > 1;
     this.#lanes = Array.from({ length: count }, () => new Lane(source, executor));
@@ -170,13 +170,13 @@ export class SharedRead implements Execution {
 
 type ReadSource = Pick<ConnectionSource, 'acquire' | 'release' | 'readServers' | 'isReadWaiting'>;
 
-/** One connection at a time that reads share. */
+/** A lane: one connection at a time, which reads share. */
 export class Lane {
   readonly #source: ReadSource;
   readonly #executor: StatementExecutor;
-  /** Not sent yet. */
+  /** Reads that are not sent yet. */
   readonly #collected: SharedRead[] = [];
-  /** In the order in which PostgreSQL answers them. */
+  /** Batches that were sent, in the order of PostgreSQL's answers. */
   readonly #underway: (readonly SharedRead[])[] = [];
   #load = 0;
   #client: PooledClient | null = null;
@@ -243,7 +243,7 @@ export class Lane {
     }
   }
 
-  /** With all that come in this turn of the event loop. */
+  /** Sends the reads of this turn of the event loop together. */
   #sendSoon(): void {
     setImmediate(() => {
       if (this.#client) this.#sendCollected(this.#client);

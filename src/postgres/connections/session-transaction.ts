@@ -134,7 +134,7 @@ export class SessionTransaction extends Transaction {
   /** True where the connection was taken meanwhile, so that any statement may have been sent on it. */
   #isTaken = false;
 
-  /** To be opened before anything else. */
+  /** A new transaction, to be opened before any query. */
   constructor(
     sequelize: Sequelize,
     options: TransactionOptions,
@@ -146,7 +146,7 @@ export class SessionTransaction extends Transaction {
     this.#sequelize = sequelize;
     this.#queue = queue;
     this.#executor = executor;
-    // With the defaults of the instance.
+    // These options have the defaults of the instance.
     this.#begin = { text: beginText(transactionInternals(this)?.options ?? options), values: [] };
     this.#settings = settings;
   }
@@ -317,7 +317,7 @@ export class SessionTransaction extends Transaction {
 /** SQLSTATE of all statements behind one that failed. */
 const FAILED_TRANSACTION = '25P02';
 
-/** One statement with all that Sequelize sends one after the other. */
+/** One BEGIN with the options that Sequelize sends as several statements. */
 function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
   const level = isolationLevel ? ` ISOLATION LEVEL ${isolationLevel}` : '';
   return `START TRANSACTION${level}${readOnly ? ' READ ONLY' : ''}`;

@@ -29,7 +29,7 @@ export class SharedConnections {
     return this.#window.size;
   }
 
-  /** Has as many use a connection; each of them leaves it once. What they send is one system call. */
+  /** Adds `count` users to a connection; each of them leaves it once. Their queries are sent by one system call. */
   share(client: PooledClient, count: number, send: () => void): void {
     this.#uses.set(client, { count, since: performance.now() });
     client.pipeline = count > 1;

@@ -36,7 +36,7 @@ interface Queued {
   readonly behind?: number;
   /** Takes the connection of a read that is to begin again, because its table is locked. */
   readonly requeue?: ((client: PooledClient) => void) | undefined;
-  /** One that is under way on a shared connection, too. */
+  /** Read that is under way on a shared connection, too. */
   readonly read?: SharedRead | undefined;
 }
 
@@ -92,7 +92,7 @@ class StatementRunner implements StatementTarget {
   readonly #options: InstanceOptions;
   readonly #source: ConnectionSource;
   readonly #executor: StatementExecutor;
-  /** For connections that are held. */
+  /** Executor for connections that are held. */
   readonly #connections: ConnectionExecutor;
   readonly #lanes: Lanes;
   readonly #retryElsewhere: RetryElsewhere = (read) => this.#repeatAlone(read);
@@ -208,7 +208,7 @@ class StatementRunner implements StatementTarget {
   #share(lane: Lane, call: StatementCall): Promise<TextResult> {
     const start = (pending: PendingStatement): void =>
       lane.add(new SharedRead(pending, this.#retryElsewhere, this.#repeats));
-    // Not on the lane again, which may have slowed down, nor on another, where the statement may be as stale.
+    // Not repeated on a lane: this one may have slowed down, and on another the statement may be as stale.
     return this.#submit(call, start, () => this.#run('read', call));
   }
 
@@ -227,7 +227,7 @@ class StatementRunner implements StatementTarget {
     return share && statement.isSlow ? this.#slowReads : null;
   }
 
-  /** In queue, where a read of a table that is locked may be put back. */
+  /** Adds to the queue, where a read of a locked table may be put back. */
   #join(destination: Destination, pending: PendingStatement, read?: SharedRead): void {
     const queue = this.#source.queues[destination];
     const again = (client: PooledClient): void => queue.requeue(client, entry);
@@ -247,7 +247,7 @@ class StatementRunner implements StatementTarget {
     again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, reject) => {
-      // For a tracer, to which the statement is part of the code that runs now.
+      // A tracer counts the statement as part of the code that runs now.
       const context = isTraced() ? new AsyncResource('Statement') : undefined;
       const trace = statementChannel.hasSubscribers ? traceStatement(statement.text) : undefined;
       const fail = (error: unknown): void => {

@@ -39,7 +39,7 @@ export function onPrimary(on: StatementTarget): StatementTarget {
 export interface StatementCall {
   readonly statement: PreparedStatement;
   readonly values: TextValues;
-  /** For a read, that of its table; null where there is none. */
+  /** Share of the table of a read; null where there is none. */
   readonly share: TableShare | null;
   /** Statement that sets the settings before it; null where there are none. */
   readonly settings: SettingsStatement | null;

@@ -25,7 +25,7 @@ interface Settings {
   readonly byName: Readonly<Record<string, string>>;
   /** Settings of new connections of the role, before anything is set. */
   readonly own: Readonly<Record<string, string>>;
-  /** Of the server. */
+  /** Process id of the server. */
   readonly process: number;
 }
 
@@ -87,7 +87,7 @@ export async function checkConnections(
     ...found.flatMap((settings) => ignoredTimeouts(settings, read)),
     ...(found.every(isReadOnly) ? [] : [READ_ONLY]),
   ];
-  // In place of a server that cannot be reached, another one may have answered twice.
+  // Where a server cannot be reached, another one may have answered twice.
   const servers = new Set(found.map(({ server }) => server));
   sequelize.readsRefuseWrites = servers.size === read.length && found.every(isReadOnly);
   if (ignored.length > 0) {

@@ -8,7 +8,7 @@ import type { PostgresAddress } from './connection-string.js';
 interface Failure {
   readonly code?: string;
   readonly message?: string;
-  /** That of the server, where its name is wrong. */
+  /** Certificate of the server, where its name is wrong. */
   readonly cert?: { readonly subjectaltname?: string };
 }
 
@@ -55,7 +55,7 @@ function tlsAdvice({ code = '', message = '', cert }: Failure, hasTls: boolean):
   return undefined;
 }
 
-/** In the words of PostgreSQL, and of services in front of it. */
+/** Messages that require TLS, from PostgreSQL and from services in front of it. */
 const ASKS_FOR_TLS = /sslmode=require|(?:SSL|TLS).*(?:is )?required|connection is insecure/i;
 
 const WITHOUT_TLS =

@@ -12,7 +12,7 @@ import { modeAdvice, tlsOptions } from './tls-options.js';
 /** Where to connect, and as whom. */
 export interface PostgresAddress {
   readonly server: HostedServer & { readonly dialectOptions: Readonly<Record<string, unknown>> };
-  /** For errors: the hosts in their order, the database and the user. */
+  /** Parts for errors: the hosts in their order, the database and the user. */
   readonly shown: { readonly hosts: readonly string[]; readonly database: string; readonly user: string };
   /** Changes of the string that a warning names. */
   readonly advice: readonly string[];
@@ -66,7 +66,7 @@ export function readConnectionString(
   environment: Environment = process.env,
 ): PostgresAddress {
   const { user, password, hosts = '', path, query } = matchCertain(text);
-  // One without a value is left out.
+  // A parameter without a value is left out.
   const parameters = Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''));
   for (const [name, instead] of Object.entries(NOT_READ)) {
     if (name in parameters) throw problem(`has the parameter ${name}, which is not read; use ${instead}.`);
@@ -116,7 +116,7 @@ function problem(end: string): ConfigError {
   return new ConfigError([`The DSN ${end}`]);
 }
 
-/** Of the parts of a string, for people. */
+/** Names of the parts of a string, for people. */
 const NAMES: Readonly<Record<string, string>> = {
   user: 'user',
   password: 'password',

@@ -69,7 +69,7 @@ async function ping(server: HostedServer, signal: AbortSignal): Promise<void> {
     await client.query('SELECT 1');
     await expectSession(client, server, server.sessionAttributes ?? 'any');
   } finally {
-    // Not waited for: it has answered. What does not close by itself is cut when the probe is over.
+    // The end is not awaited, because the server has answered. A connection that does not close is cut when the probe is over.
     if (signal.aborted) abort();
     else client.end().catch(() => {});
   }

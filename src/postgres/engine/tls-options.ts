@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../../util/config-error.js';
 
-/** For `tls.connect`, as pg takes it; false for none. Undefined is none, too. */
+/** Options for `tls.connect`, as pg takes them; false and undefined are no TLS. */
 type TlsOptions = Readonly<Record<string, unknown>> | boolean | undefined;
 
 /** Where a mode comes from, and its name there. */
 interface Mode {
   readonly text: string;
-  /** As the user has written it. */
+  /** The option as the user has written it. */
   readonly written: string;
 }
 
@@ -101,7 +101,7 @@ function optionsOf(
   return isLibpqCompatible(parameters) ? { ...all, ...asLibpq(mode, 'ca' in files) } : all;
 }
 
-/** As libpq has it: less is checked. https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION */
+/** The checks of libpq, which are fewer. https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION */
 function asLibpq(mode: string, hasAuthority: boolean): Readonly<Record<string, unknown>> {
   if (mode === 'verify-full') return {};
   if (mode === 'verify-ca' && !hasAuthority)

@@ -20,10 +20,10 @@ export interface TextResult {
   readonly bytes?: number;
 }
 
-/** One execution. */
+/** An execution of a prepared statement. */
 export interface Execution {
   readonly values: TextValues;
-  /** That of its request, where a tracer needs it and other code may run when it is sent. */
+  /** Context of its request, where a tracer needs it and other code may run when it is sent. */
   readonly context?: AsyncResource | undefined;
   /** Notified when it is sent; undefined where there are no subscribers. */
   readonly trace?: StatementTrace | undefined;

@@ -81,7 +81,7 @@ export class FilterStatement extends PreparedStatement {
   }
 }
 
-/** One that connections keep. */
+/** A filter statement that connections keep. */
 class KeptFilter extends PreparedStatement {
   readonly #planned: FilterStatement;
   readonly #trial: Trial;

@@ -51,12 +51,12 @@ export class QueryTurns {
     return !this.#isBusy && this.#waiting.length === 0;
   }
 
-  /** One was sent. */
+  /** Notes that a query was sent. */
   begin(): void {
     this.#isBusy = true;
   }
 
-  /** One was answered, and pg is ready for the next. It says so by `drain` only when nothing was sent meanwhile. */
+  /** Notes that a query was answered, and pg is ready for the next. pg emits `drain` only when nothing was sent meanwhile. */
   end(): void {
     this.#isBusy = false;
   }
@@ -155,7 +155,7 @@ function queryInTurn(
 
 type Answer = (error: unknown, result?: unknown) => void;
 
-/** Has a client of pg query in turn, unless it does so by itself. One of another driver stays as it is. */
+/** Makes a client of pg send queries in turn, unless it does so by itself. A client of another driver stays as it is. */
 export function takeTurns(client: object): void {
   if (!(client instanceof Client) || 'turns' in client) return;
   const prototype = Object.getPrototypeOf(client) as { readonly query: PgQuery };
@@ -195,7 +195,7 @@ class WatchedClient extends Client {
     );
   }
 
-  // As with the query.
+  // `never` for the same reason as in `query`.
   override end(callback?: unknown): never {
     const end = super.end.bind(this) as (callback?: unknown) => never;
     const ended = callback === undefined ? end() : end(callback);

@@ -46,7 +46,7 @@ export interface DriverClient {
   query(query: object, callback?: (error: Error | null, result?: ArrayResult) => void): unknown;
   readonly connection?: DriverConnection;
   readonly connectionParameters: { query_timeout?: number | false | undefined };
-  /** That of a connection of the engine's own driver, which has no such parameter. */
+  /** Limit of a connection of the engine's own driver, which has no such parameter. */
   readonly queryTimeout?: number;
   /** Queue of the queries, where pg receives them one after the other. */
   readonly turns?: QueryTurns | null;
@@ -149,7 +149,7 @@ export function queryQueueOf(client: DriverClient): object[] | undefined {
 
 /** The query that is answered. */
 export function activeQueryOf(client: DriverClient): object | null | undefined {
-  // As with the queue.
+  // pg warns of this old name, too.
   return client._getActiveQuery ? client._getActiveQuery() : client.activeQuery;
 }
 

@@ -131,7 +131,7 @@ function textQueryClass(
     #bytes: ResultBytes | null = null;
     /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
     #preparation: Preparation;
-    /** The same of what comes first. */
+    /** Preparations of the statements that come first. */
     #before: Preparation[];
     /** True where this query prepares any of them. */
     #isPreparing = false;
@@ -159,7 +159,7 @@ function textQueryClass(
       this.#deadlines.begin(this, milliseconds);
     }
 
-    /** As pg does it, with the same error; the answers to the queries behind it will not come either. */
+    /** Abandons the query as pg does, with the same error. Queries behind it will get no answers either. */
     giveUp(): void {
       this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();

@@ -12,7 +12,7 @@ export const SLOW = 20;
 /** Reads the text of a value as the driver would. */
 export type TextParser = (text: string) => unknown;
 
-/** One SQL text. */
+/** A statement that connections prepare once: a SQL text and its name. */
 export class PreparedStatement {
   readonly text: string;
   /** Empty for one that is not kept: PostgreSQL plans it anew for the values of each execution. */
@@ -81,7 +81,7 @@ export class PreparedStatement {
 
 /** Behind a pooler, processes meet each other's statements on the connections to the server. */
 const PROCESS = randomUUID();
-/** Of six bits each. */
+/** Digits of a name, of six bits each. */
 const DIGITS = 22;
 
 /**

@@ -10,7 +10,7 @@ export interface TimedQuery {
 
 interface Open {
   readonly query: TimedQuery;
-  /** As `performance.now()` has it. */
+  /** Moment in the time of `performance.now()`. */
   readonly deadline: number;
 }
 

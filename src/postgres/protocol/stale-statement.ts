@@ -43,7 +43,7 @@ const TYPE_STATES: ReadonlySet<unknown> = new Set([
   '42P18',
   '42704',
 ]);
-/** The same of the type of a parameter, as an internal error, which is in English always. */
+/** The same for the type of a parameter: an internal error, which is always in English. */
 const GONE_TYPE = /^cache lookup failed for type \d+/;
 /** A value that a type has not: the column may be wider by now. */
 const VALUE_STATES: ReadonlySet<unknown> = new Set(['22P02', '22003']);

@@ -24,7 +24,7 @@ export interface SentQuery {
 /** Message of pg when it cannot send. */
 const CLOSED = 'Client was closed and is not queryable';
 
-/** Its queue is not where it was: a query would wait for ever. */
+/** The error where pg's queue is not at its usual place: a query would wait for ever. */
 const UNKNOWN =
   'A tracer wraps Client.query of this version of pg, which keeps its queries elsewhere; ' +
   `use pg ${TESTED_PG.major}.${TESTED_PG.last}.`;
@@ -120,7 +120,7 @@ class ShownQuery extends EventEmitter {
       if (!error) this.emit('end', outcome);
       else if (this.listenerCount('error') > 0) this.emit('error', error);
     } catch (thrown) {
-      // As pg does it with what callbacks throw: the connection goes on.
+      // Thrown later, as pg does with errors of callbacks: the connection goes on.
       process.nextTick(() => {
         throw thrown;
       });
@@ -128,7 +128,7 @@ class ShownQuery extends EventEmitter {
   }
 }
 
-/** Has the wrapped method called with a query, on a client that is a copy and sends nothing. */
+/** Calls the wrapped method with a query, on a copy of the client that sends nothing. */
 function show(query: ShownQuery, client: DriverClient): void {
   const queue: object[] = [];
   const own = {

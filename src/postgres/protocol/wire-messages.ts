@@ -7,7 +7,7 @@
 import type { Execution, TextRow, TextValues } from './batch.js';
 
 const BIND = 0x42;
-/** Of the unnamed portal, without a limit. */
+/** Execute of the unnamed portal, without a limit. */
 const EXECUTE = Uint8Array.of(0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0);
 const SYNC = Uint8Array.of(0x53, 0, 0, 0, 4);
 /** Type, length, the empty name of the portal, the end of the statement's name, three counts. */

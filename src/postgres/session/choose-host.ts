@@ -46,9 +46,9 @@ const STATE = `
 /** A server answers, and is another one than is wanted. */
 export class OtherServerError extends Error {}
 
-/** None of several hosts could be used. Sequelize's own error for one that could not. */
+/** The error where none of several hosts could be used. For a single host it is Sequelize's own. */
 export class NoHostError extends ConnectionError {
-  /** In the order of the hosts. */
+  /** Failures, in the order of the hosts. */
   readonly failures: readonly unknown[];
 
   constructor(failures: readonly unknown[]) {
@@ -57,7 +57,7 @@ export class NoHostError extends ConnectionError {
   }
 }
 
-/** Has an instance choose among the hosts of a server. */
+/** Makes an instance choose among the hosts of a server. */
 export function chooseHosts(sequelize: Sequelize): void {
   const manager = connectionManager<Connection>(sequelize);
   const connect = manager._connect.bind(manager);
@@ -85,7 +85,7 @@ export function chooseHosts(sequelize: Sequelize): void {
         failedAt.delete(host);
         return client;
       } catch (error) {
-        // The same user is refused by all of them.
+        // All hosts would refuse the same user.
         if (isRefusal(error)) throw error;
         failedAt.set(host, performance.now());
         failures.set(host, error);

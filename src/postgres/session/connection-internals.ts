@@ -109,7 +109,7 @@ export interface TransactionState<Client> {
   readonly id: string;
   /** End of the transaction. */
   readonly finished?: 'commit' | 'rollback' | undefined;
-  /** None before it has begun. */
+  /** Connection of the transaction; undefined before it has begun. */
   readonly connection?: Client | undefined;
 }
 

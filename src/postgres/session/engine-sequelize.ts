@@ -23,7 +23,7 @@ import { readOnPrimary } from './read-on-primary.js';
 import { TableGate } from './read-shares.js';
 import { applySettings, currentSession, currentSettings, type RequestSettings } from './session.js';
 
-/** Also a text with a semicolon in a value, which is not read a second time. */
+/** Matches texts of several statements, and also a text with a semicolon in a value, which then counts as no single read. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
 
 /** SQL as `Sequelize.query` takes it. */
@@ -130,7 +130,7 @@ export class EngineSequelize extends Sequelize {
     return settings?.key === '' && !options.useMaster && this.#isSingleRead(sql, options) ? null : settings;
   }
 
-  /** In a transaction of its own, which has the settings of the request. */
+  /** Runs a query in a transaction of its own, which has the settings of the request. */
   #queryWithSettings(options: QueryOptions, query: (own: QueryOptions) => Promise<never>): Promise<never> {
     const { type, useMaster } = options as QueryOptions & { readonly useMaster?: boolean };
     const readOnly = type === QueryTypes.SELECT && !useMaster;
@@ -164,7 +164,7 @@ export class EngineSequelize extends Sequelize {
   }
 }
 
-/** Has the database refuse writes in a transaction that has just begun; Sequelize's `readOnly` alone emits no SQL. */
+/** Makes the database refuse writes in a transaction that has just begun; Sequelize's `readOnly` alone sends no SQL. */
 export async function refuseWrites(
   sequelize: Pick<BaseSequelize, 'query'>,
   transaction: Transaction,

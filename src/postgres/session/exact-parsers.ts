@@ -147,7 +147,7 @@ const infiniteInterval = (parse: TextParser): TextParser => {
   return (text) => (/^-?infinity$/.test(text) ? text : parse(text));
 };
 
-/** As they are written, numbers beyond a double are texts; else they would be null in an answer, or zero. */
+/** Leaves numbers beyond a double as texts; else they would be null in an answer, or zero. */
 const farNumbers = (parse: TextParser): TextParser => {
   return (text) =>
     parse(

@@ -9,13 +9,13 @@ import { keptIn } from '../../util/memo.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
-/** For the transaction that it is part of; a longer wait for a lock ends with 55P03. */
+/** Sets a limit for its transaction; a longer wait for a lock ends with 55P03. */
 export const LIMIT_LOCKS = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)`;
 
 interface Readers {
   /** Number of connections that reads of any table share. */
   lanesInUse(): number;
-  /** Has reads go on that were held back. */
+  /** Lets reads go on that were held back. */
   wake(): void;
 }
 

@@ -11,7 +11,7 @@ export interface SessionScope {
   transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
   /** Notes a call that is part of it: it does not end before. @param call what was called, for people */
   note(promise: Promise<unknown>, call: string): void;
-  /** Has the process go on where nothing has awaited what failed with this error. */
+  /** Lets the process go on where no code awaits the work that failed with this error. */
   forgive(error: unknown): void;
 }
 

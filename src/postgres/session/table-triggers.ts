@@ -38,7 +38,7 @@ export interface TableTriggers {
   readonly sequences: Readonly<Record<string, string>>;
 }
 
-/** Of a table that is not there. */
+/** The facts of a table that does not exist. */
 export const NO_TRIGGERS: TableTriggers = Object.freeze({
   hideUpdates: false,
   areThere: false,
@@ -162,7 +162,7 @@ export function watchTables(sequelize: Sequelize, watcher: TableWatcher): void {
   watchers.set(sequelize, [...others, new WeakRef(watcher)]);
 }
 
-/** Has all tables of the instance read again, because one of them was changed. */
+/** Forgets the facts of all tables of the instance, because one of them was changed. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
   for (const watcher of watchers.get(sequelize) ?? []) watcher.deref()?.readChanges(sequelize);

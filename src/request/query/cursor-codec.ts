@@ -74,7 +74,7 @@ interface Tagger {
   isAuthentic(payload: string, tag: string): boolean;
 }
 
-/** Without a secret: the same on every instance of an application, and no promise. */
+/** Tags without a secret: the same on every instance of an application, and no protection. */
 const checksums: Tagger = {
   tag: (payload) => hash('sha256', payload, 'base64url').slice(0, TAG_LENGTH),
   isAuthentic: (payload, tag) => tag === checksums.tag(payload),
@@ -170,7 +170,7 @@ function contentOf({ values, isInclusive, digest }: Keyset, scope: CursorScope):
   return JSON.stringify(content);
 }
 
-/** Of all values the primary key, which identifies the row. */
+/** Leaves only the primary key of all values, which identifies the row. */
 function abridged({ values, isInclusive }: Keyset, { plan, sort }: CursorScope): Keyset {
   const isKey = sort.map((term) => isKeyTerm(plan, term));
   const known = values.map((value, index) => (isKey[index] ? value : null));
@@ -230,7 +230,7 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
     }),
     ...digest,
   ];
-  // Another table in a filter, by its name.
+  // Other tables of a filter are hashed by their names.
   const named = (member: string, value: unknown) =>
     member === 'target' ? (value as RelatedFilter['target']).name : value;
   return hash('sha256', JSON.stringify(scope, named), 'base64url').slice(0, DIGEST_LENGTH);

@@ -40,7 +40,7 @@ export type ShownAttribute = Pick<AttributeInfo, 'name' | 'type'>;
 export interface NamedAttribute {
   readonly kind: 'attribute';
   readonly hops: readonly RelationFilter[];
-  /** As it is called in its model. */
+  /** Name in its model. */
   readonly name: string;
   readonly attribute: ShownAttribute;
   readonly filter: FilterPlan;
@@ -51,7 +51,7 @@ export interface NamedRelations {
   readonly kind: 'relation';
   readonly hops: readonly RelationFilter[];
   readonly last: RelationFilter;
-  /** That of the last one. */
+  /** Level of the last relation. */
   readonly level: Level;
 }
 

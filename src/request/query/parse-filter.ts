@@ -30,7 +30,7 @@ import { quote } from './query-string.js';
 type ComparisonNode = Extract<SyntaxNode, { kind: 'comparison' }>;
 type QuantifiedNode = Extract<SyntaxNode, { kind: 'any' | 'none' }>;
 
-/** Of lists without relations. */
+/** Related rows of lists without relations. */
 const NO_ROWS: RelatedRows = Object.freeze({ unreadable: unasked, isHidden: unasked, any: unasked });
 
 function unasked({ relation: { parent, name } }: RelatedPlan): never {
@@ -84,7 +84,7 @@ class FilterTyping {
     return this.collect(() => this.#quantified(level, syntax));
   }
 
-  /** One wrong comparison does not hide the next one. */
+  /** Collects problems: one wrong comparison does not hide the next one. */
   collect<T>(work: () => T): T | null {
     try {
       return work();

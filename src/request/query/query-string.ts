@@ -129,7 +129,7 @@ export function unknownParameter(name: string, accepted: readonly string[], hint
   return { parameter: name, code: 'unknown', detail };
 }
 
-/** For `?title=Hello`. Attributes that only some requests may read are not named. */
+/** Hint for `?title=Hello`. Attributes that only some requests may read are not named. */
 function filterHint({ filters, access }: ResourcePlan, name: string, accepted: readonly string[]): string {
   const filter = filters.get(name);
   if (!filter || !accepted.includes('q') || restrictedNames(access).has(filter.attribute)) return '';

@@ -22,7 +22,7 @@ const TEXT = /^[\w-]{22}$/;
 /** No version is negative. */
 const NONE = -1n;
 
-/** Without a secret of the application's: good for as long as the process lives. */
+/** The secret without one of the application's, valid as long as the process lives. */
 const OWN_SECRET = randomBytes(32).toString('base64url');
 
 /** @param secrets the first seals, all of them open */
