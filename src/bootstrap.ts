@@ -100,11 +100,11 @@ export interface CrudApplication {
 }
 
 /**
- * Mounts a resource for every `@Crud` model, or for `options.models` only: checks everything, synthesizes schemas and
- * controllers, mounts the routes, then the health routes, then the OpenAPI document and its page, then the error
- * handling. The routes are mounted when the call returns its promise; the promise waits for a check of the database only, which
- * writes to the log what is missing there: tables, columns, and indexes for orders and filters. From then on `app.listen` makes
- * its server with `requestClasses`.
+ * Mounts a resource for every `@Crud` model, or for `options.models` only. It checks everything, and synthesizes schemas and
+ * controllers. Then it mounts the routes, the health routes, the OpenAPI document with its page, and the error handling, in this
+ * order. The routes are mounted when the call returns its promise. The promise waits only for a check of the database, which
+ * logs missing tables and columns, and missing indexes for orders and filters. From then on `app.listen` makes its server with
+ * `requestClasses`.
  *
  * @example
  * ```ts
@@ -112,8 +112,7 @@ export interface CrudApplication {
  * await using engine = await engineLifespan(dsn, { createAll: true })(app);
  * await bootstrap(app, { routePrefix: '/api', controllers: [ArticleController] });
  * ```
- * @throws ConfigError with everything that is wrong with any model, option or controller, and where the application has the
- * same routes already
+ * @throws ConfigError with all problems of models, options and controllers, and where the application has the same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
   if (typeof app?.use !== 'function')

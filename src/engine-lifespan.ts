@@ -99,7 +99,7 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and returns the
  * engine; disposing the engine disconnects.
  *
- * Times out by default: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
+ * Default timeouts: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
  * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others; 0 is no
  * limit. Migrations take longer, so they have an instance of their own: `new Sequelize(dsn)`, which has no limits.
  *
@@ -109,10 +109,10 @@ const POOL = Object.freeze({ max: 10, acquire: 5_000 });
  * await bootstrap(app);
  * ```
  * @param dsn as libpq reads it, such as `postgres://user:password@host:5432/database?sslmode=verify-full`: percent-encoded, with several
- * hosts and `target_session_attrs`, or with a socket. What it leaves out is that of `options`, or else of `PGHOST`, `PGUSER` and so on.
- * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, for a model class that another
- * engine in use has, and when the server cannot be reached, refuses the credentials or has no such
- * database, or a pooler refuses the timeouts. The message never holds the password.
+ * hosts and `target_session_attrs`, or with a socket. Missing parts are those of `options`, or else of `PGHOST`, `PGUSER` and so on.
+ * @throws ConfigError for a malformed DSN, URL or option, for a client whose package is missing, and for a model class of another
+ * engine in use. Also when the server cannot be reached, refuses the credentials or has no such database, or a pooler refuses the
+ * timeouts. The message never holds the password.
  */
 export function engineLifespan(
   dsn: string | undefined,

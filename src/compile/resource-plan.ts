@@ -32,8 +32,8 @@ export interface SortTerm {
 }
 
 /**
- * A value of an order: the small letters of the attribute, a text inside of a JSONB attribute, a key of the record behind a relation, or one
- * that a feature has written.
+ * A value of an order: the small letters of the attribute, a text inside of a JSONB attribute, a key of the record behind a relation, or
+ * the SQL of a feature.
  */
 export type SortValue =
   | { readonly kind: 'lower' }

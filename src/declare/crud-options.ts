@@ -166,7 +166,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   increment?: readonly Attribute<M>[];
   /**
-   * Has a delete set an attribute and keep the row, as `paranoid` does with `deletedAt`. Rows with `deleted` are missing everywhere; rows
+   * Makes a delete set an attribute and keep the row, as `paranoid` does with `deletedAt`. Rows with `deleted` are missing everywhere; rows
    * with NULL or any other value are alive. `restore` sets `alive`. No body sets the attribute; a new row has its default, or `alive`.
    * It belongs to the `@Crud` of the model, because relations and foreign keys follow it. Sequelize's own methods do not apply it.
    * Default: a delete removes the row, or sets `deletedAt` where the model is `paranoid`.
@@ -215,8 +215,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   filterAllow?: FilterAllow<M> | '*';
   /**
-   * Texts in which clients may search for words, by the parameter `search` of lists: each word occurs in one of the attributes, anywhere and
-   * in any case; or a vector of PostgreSQL's full text search. The start names the indexes that are missing. Default: nothing.
+   * Texts in which clients may search for words, by the parameter `search` of lists. Each word has to occur in one of the attributes,
+   * anywhere and in any case. Or a vector of PostgreSQL's full text search. The start logs missing indexes. Default: nothing.
    *
    * @example ['name', 'adminName']
    * @example { vector: 'tsv', of: ['title', 'body'], config: 'english' }
@@ -286,8 +286,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * `save()` count a version. `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record
    * that is created again under the key of another begins at 0. Then a tag may be that of other values; `'xmin'` sees
    * all of these. `{ attribute }` names an integer that counts as a version does, where the model has no `version`: writes and `save()` add 1, and
-   * `by: 'database'` leaves that to a trigger. It belongs to the `@Crud` of the model. `If-Match` that names another tag is 412, and so is any on a resource without tags. Default:
-   * `'version'` where the model has one, else false.
+   * `by: 'database'` leaves that to a trigger. It belongs to the `@Crud` of the model. `If-Match` that names another tag is 412,
+   * and so is any `If-Match` on a resource without tags. Default: `'version'` where the model has one, else false.
    *
    * @example 'xmin'
    */

@@ -67,8 +67,8 @@ export function crudRecords(): readonly CrudRecord[] {
 }
 
 /**
- * The records, without those of classes that were loaded again, such as by a test runner that resets its modules: the same line of
- * code has declared another class of that name with that prefix.
+ * The records, without those of classes that were loaded again, such as by a test runner that resets its modules. The same line of
+ * code has then declared another class of that name with that prefix.
  */
 export function currentRecords(): readonly CrudRecord[] {
   const records = new Map(crudRecords().map((record) => [identityOf(record) ?? record, record]));

@@ -43,8 +43,8 @@ export type IncludeAllow = Readonly<Record<string, true | IncludeOptions>>;
  * there: see `where` of `IncludeOptions`. It is required where code that such a list cannot call guards the rows, or an
  * overridden or decorated `read` guards the record.
  *
- * A ConfigError names a relation to one, of rows that are not served or have no list, of a record without a read, and of a path
- * that a controller has already.
+ * A ConfigError names relations that cannot be served: to one record, to rows that are not served or have no list, of a record without a
+ * read, and with a path that a controller has already.
  *
  * @example
  * ```ts

@@ -1,6 +1,6 @@
 /**
- * Days and moments that JavaScript and PostgreSQL write in different ways: ECMAScript has expanded years (`-000043`, `+012026`),
- * where PostgreSQL has `0044 … BC` and `12026`; and a `Date` has milliseconds, where PostgreSQL has microseconds.
+ * Days and moments that JavaScript and PostgreSQL write in different ways. ECMAScript has expanded years (`-000043`, `+012026`),
+ * where PostgreSQL has `0044 … BC` and `12026`. A `Date` has milliseconds, where PostgreSQL has microseconds.
  */
 
 /** A moment with the microseconds that a `Date` has no room for. Only elements of arrays are such: an answer has all digits of them. */

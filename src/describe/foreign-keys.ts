@@ -51,8 +51,8 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
 }
 
 /**
- * The part of a primary key that an attribute refers to: of several that of the same name, or at the same place where there are as many
- * attributes; undefined where there is no key.
+ * The part of a primary key that an attribute refers to. Of several parts it is the one with the same name, or at the same place where there
+ * are as many attributes. It is undefined where there is no key.
  */
 function keyPartFor(
   attribute: string,

@@ -36,8 +36,8 @@ export function ownVersionOf(model: ModelClass): string | undefined {
 }
 
 /**
- * Has Sequelize count a lock column, as it counts the version of a model that has the option: a `save()` that does not count would leave
- * the tag of a row as it was.
+ * Makes Sequelize count a lock column, as it counts the version of a model with the option `version`. A `save()` that does not count
+ * would leave the tag of a row as it was.
  */
 export function countLock(model: ModelClass, { attribute, by }: LockColumn): void {
   if (by === 'database' || isCounted(model)) return;

@@ -6,8 +6,8 @@ import { partOf } from './sequelize-internals.js';
 const leaving = new WeakSet<object>();
 
 /**
- * Has the statements of a model leave out the rows of tables that inherit from its own, records of user code among them: they name the table
- * with ONLY. Statements of another model that joins it do not.
+ * Makes the statements of a model leave out the rows of tables that inherit from its own: they name the table with ONLY. Statements for
+ * records of user code do so, too. Statements of another model that joins it do not.
  */
 export function leaveOutHeirs(model: ModelStatic<Model>): void {
   if (leaving.has(model)) return;

@@ -80,8 +80,8 @@ export function countingTo<M extends object>(model: M, limit: number): M {
 }
 
 /**
- * The same model, whose `destroy` has other code in the place of its statement: hooks of a bulk destroy and a static method of the
- * user's see what they see of any. The hooks of a record are left to its own `destroy`.
+ * The same model, whose `destroy` has other code in the place of its statement. Hooks of a bulk destroy and a static method of the
+ * user's see the usual arguments. The hooks of a record are left to its own `destroy`.
  *
  * @param destroy deletes the rows of the options, which hooks may have changed, and returns their number
  */
@@ -234,7 +234,7 @@ export function valuesOfRecord(record: Model): readonly Record<string, unknown>[
 }
 
 /**
- * Has the methods of records throw that write or read their row, of a model without a primary key: Sequelize names such a row by the
+ * Makes methods of records throw that write or read their row, where the model has no primary key. Sequelize finds such a row by the
  * condition of the last query of the class, and would write and delete other rows. `create` and statics with a condition are as before.
  */
 export function refuseRowsWithoutKey({ name, options }: ModelStatic<Model>): void {

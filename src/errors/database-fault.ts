@@ -283,7 +283,7 @@ function violationsOf(error: ValidationError): Violation[] {
 const NAME = 'FullPoolError';
 
 /**
- * Has an error say so; its message is the log's, and holds no value.
+ * Adds the advice to the message of an error, which is for the log, and holds no value.
  *
  * @param waited milliseconds
  * @param error that of the pool, where it has one

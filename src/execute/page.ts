@@ -144,7 +144,7 @@ async function findCursorPage<Row, Range>(
       'A rank is the same for many rows, and no place in a list; page its order by number.',
     );
   const page = await findPlaced(source, window).catch((error: unknown) => {
-    // Of all values in the query only those of a cursor are not checked before: one that is not of its column's type
+    // The values of a cursor are the only ones that are not checked before. A value of another type than its column's
     // was made up, which is possible where cursors are not signed.
     const isMadeUp = (window.after || window.before) && describeFault(error)?.kind === 'invalid';
     throw isMadeUp ? new InvalidCursorError('cursor.malformed', window.before ? 'before' : 'after') : error;
@@ -157,8 +157,8 @@ async function findCursorPage<Row, Range>(
 }
 
 /**
- * The page by place. Rows beyond the ends of the page are found in the table each time, never concluded from the request: the row that
- * a cursor was made from may be gone, and others may have come.
+ * The page by place. Rows beyond the ends of the page are found in the table each time, and never concluded from the request. The row of
+ * a cursor may be gone, and there may be new ones.
  */
 async function findPlaced<Row, Range>(
   source: PageSource<Row, Range>,

@@ -203,7 +203,7 @@ const HEADER: Readonly<Record<string, HeaderDescription>> = {
   },
 };
 
-/** Sets 0 in the lock column of a new row, which neither the model nor the table fills in; null where one of them fills it, or it may be NULL. */
+/** Sets the lock column of a new row to 0. Null where the model or the table fills it in, or it may be NULL. */
 function beginCount({ model, info }: ResourcePlan) {
   const lock = lockOf(model);
   const attribute = info.attributes.get(lock?.attribute ?? '');

@@ -1,6 +1,6 @@
 /**
- * Work around the method of a controller, for operations that are not one statement of ours, which has all of it in itself: the state
- * of its record, the condition of its request, and a second run after a race.
+ * Work around the method of a controller: the state of its record, the condition of its request, and a second run after a race. One
+ * statement of ours needs none of it, because it has all of it in itself.
  */
 
 import type { Request } from 'express';
@@ -111,7 +111,7 @@ export function hasCondition({ headers }: Request): boolean {
 }
 
 /**
- * Has a method run only where the request may change the record, and the condition of the request holds. The record is locked before, in
+ * Runs a method only where the request may change the record, and the condition of the request holds. The record is locked before, in
  * the session of the running code.
  *
  * @throws NotFoundError @throws RefusedRequestError 403, or 412 with the tag that the record has
@@ -179,8 +179,8 @@ export function inCondition(resource: Resource, operation: Endpoint, method: Met
 }
 
 /**
- * Has the method of a replacement run once more, in the session of the running code, where it fails on a unique value and the record
- * is there by now. Before that it is undone.
+ * Runs the method of a replacement once more, in the session of the running code, where it fails on a unique value and the record
+ * exists by now. The first run is undone before.
  */
 function inRace(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   if (operation !== 'replace') return runMethod;

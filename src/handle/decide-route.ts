@@ -132,8 +132,8 @@ const METHODS: Readonly<
 };
 
 /**
- * Why the controller's method has to be called: it is the user's, or its repository is, or its arguments were
- * made by code of the user's and may be of any type. None where it need not.
+ * Reasons to call the controller's method: it is the user's, or its repository is, or its arguments were
+ * made by code of the user's and may be of any type. Empty where no call is needed.
  */
 function methodReasons(
   { controller, repository, plan }: Resource,

@@ -31,9 +31,9 @@ export function InjectRepository<M extends Model>(source: Source<M>): ParameterD
 }
 
 /**
- * Injects the unit of work of the request: one transaction, begun now, committed before the response is written, rolled
- * back when anything throws, when the commit fails, and at once when the client goes away: what the method still sends to it
- * then fails. Generated operations and injected repositories of the same request are part of it.
+ * Injects the unit of work of the request. It is one transaction, which begins now, and is committed before the response is written.
+ * It is rolled back when anything throws, when the commit fails, and at once when the client goes away. Later queries of the
+ * method fail then. Generated operations and injected repositories of the same request are part of it.
  *
  * @example
  * ```ts
@@ -67,9 +67,9 @@ export function InjectSession(): ParameterDecorator {
 }
 
 /**
- * Injects the `:id` of the path, a value of the attribute that addresses a record, parsed by the resource's `idType`: what is no id is 400, and what no row can have is 404, as
- * on the generated routes. For methods of a controller that extends `crudController(Model)`, on paths with `:id`; `bootstrap`
- * refuses it elsewhere with a ConfigError.
+ * Injects the `:id` of the path: a value of the attribute that addresses a record, parsed by the resource's `idType`. A text that is no
+ * id is answered with 400, and a value that no row can have with 404, as on the generated routes. For methods of a
+ * controller that extends `crudController(Model)`, on paths with `:id`; `bootstrap` refuses it elsewhere with a ConfigError.
  *
  * @example
  * ```ts
@@ -138,9 +138,9 @@ export function InjectContext(): ParameterDecorator {
 /**
  * Injects the query string of a list: `q`, `sort`, `fields`, `include` and the paging of the resource, with all checks of the
  * generated list. Query parameters that the method reads with `@QueryParam()` are accepted beside them. The method returns
- * what `page` or `cursorPage` of a repository returns for this query, to which it may add a `where`; the answer is the envelope
- * of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error of
- * the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
+ * the page that `page` or `cursorPage` of a repository returns for this query. It may add a `where` to the query. The answer is the
+ * envelope of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error
+ * of the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
  * with a ConfigError.
  *
  * @example

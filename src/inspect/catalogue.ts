@@ -71,8 +71,8 @@ interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'hasRowSecuri
 
 /**
  * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
- * would be an error. 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD (`pg_trigger.h`), 950 is the collation "C" (`pg_collation.dat`), 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise, 20 is UPDATE and
- * DELETE.
+ * would be an error. Numbers: 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD, and 20 is UPDATE and DELETE (`pg_trigger.h`); 950 is
+ * the collation "C" (`pg_collation.dat`); 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise.
  */
 const TABLES = `
   WITH RECURSIVE domain (id, base) AS (

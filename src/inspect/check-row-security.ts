@@ -107,8 +107,8 @@ export class RowSecurityCheck {
 }
 
 /**
- * The roles of an instance: those in fact of a connection to the primary and of one for reads, whatever a pooler makes of their names, and
- * the names that connections to all servers for reads are opened with. A replica has the roles of the primary, and may be down.
+ * The roles of an instance: the current roles of a connection to the primary and of one for reads, and the names in the connections
+ * to all servers for reads. A pooler may change names. A replica has the roles of the primary, and may be down.
  */
 async function readRoles(sequelize: Sequelize, tables: readonly string[]): Promise<readonly RoleRow[]> {
   const { replication } = plainManager(sequelize).config;

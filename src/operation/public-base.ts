@@ -6,8 +6,8 @@ const PREFIX = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
 const MAX_LENGTH = 256;
 
 /**
- * The path of an application or a router as clients have to write it: `X-Forwarded-Prefix`, where the setting `trust proxy` trusts who
- * sends it, and the place where the application is mounted. Other values are ignored.
+ * The path of an application or a router as clients have to write it. It is `X-Forwarded-Prefix`, where the setting `trust proxy` trusts
+ * the sender, and the path where the application is mounted. Other values are ignored.
  */
 export function publicBase(request: Request): string {
   const { baseUrl, headers } = request;

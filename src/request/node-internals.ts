@@ -110,8 +110,8 @@ interface QueueingServer {
 }
 
 /**
- * Has the system accept no connections beside those that wait already, but for one: it leaves others without an answer. They
- * are refused, or accepted elsewhere, when they are tried again. Nothing happens where Node has no such handle.
+ * Makes the system accept no connections beside the waiting ones, but for one. Other connections get no answer. They are
+ * refused, or accepted elsewhere, when they are tried again. Nothing happens where Node has no such handle.
  */
 export function narrowQueue(server: Server): void {
   (server as unknown as QueueingServer)._handle?.listen?.(0);

@@ -20,8 +20,8 @@ interface IdentifiedRequest extends IncomingMessage {
 }
 
 /**
- * The id of a request, by which its lines in the log and the client's own are found: its `X-Request-Id`, or one that is made where
- * it has none that is valid.
+ * The id of a request, by which its lines in the log and the client's own are found. It is a valid `X-Request-Id` of the request, or a
+ * new id.
  */
 export function requestId(request: IncomingMessage): string {
   const identified = request as IdentifiedRequest;

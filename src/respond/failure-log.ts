@@ -1,6 +1,6 @@
 /**
- * Lines about requests that have failed. While the database is away, or a column of it is, each request fails for the same reason:
- * the first of a kind is logged at once, with its stack, and the others as a number, once a second.
+ * Lines about requests that have failed. While the database, or a column, is missing, each request fails for the same reason.
+ * The first failure of a kind is logged at once, with its stack, and the others as a number, once a second.
  */
 import { describeError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';

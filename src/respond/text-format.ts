@@ -13,10 +13,10 @@ const TIMESTAMP = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00$/;
 const PRECISE_LENGTH = '2026-01-31 08:00:00.123+00'.length;
 
 /**
- * The format of a column. What the driver makes of a text of the kind is tried out once: where that is what it usually
- * is, the text is used directly; else, as after `pg.types.setTypeParser`, the driver's value is written.
+ * The format of a column. The driver's parser is tried once on a text of the kind. Where the value is the usual one, texts are
+ * written directly; else, as after `pg.types.setTypeParser`, the driver's value is.
  *
- * @param toWire what is written of the driver's value
+ * @param toWire converts the driver's value to JSON
  */
 export function textFormat(
   type: ColumnType,

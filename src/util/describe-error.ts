@@ -58,8 +58,8 @@ function errorsIn(error: Error): readonly Error[] {
 }
 
 /**
- * Of a database error the SQLSTATE, the names and the statement as it was prepared: its message quotes values ("invalid input
- * syntax for type integer: …"), and so does SQL without bind parameters.
+ * Describes an error. A database error is its SQLSTATE, its names and the statement as it was prepared, because its message quotes values
+ * ("invalid input syntax for type integer: …"), and so does SQL without bind parameters.
  */
 function describeOne(error: Error): object {
   const source = databaseErrorOf(error);

@@ -3,9 +3,9 @@ import { ConfigError } from './config-error.js';
 import { showValue } from './option-problems.js';
 
 /**
- * Methods that pino, winston, bunyan and `console` share. Each works as it is: to pino and bunyan, which are recognized
- * by their documented methods, details are passed before the message, as they take them, and to all others after it.
- * One that lacks one of the methods is a `ConfigError`: winston's with the levels of syslog, say, which has `warning`
+ * Methods that pino, winston, bunyan and `console` share. Each of these loggers works as it is. pino and bunyan are recognized
+ * by their documented methods, and get details before the message; all others get them after it.
+ * A logger that lacks a method is a `ConfigError`, such as winston's with the levels of syslog, which has `warning`
  * only.
  *
  * @example

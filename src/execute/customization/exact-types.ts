@@ -1,6 +1,6 @@
 /**
- * Has Sequelize write and compare the values that its own types would change: days and moments outside the years that it writes,
- * microseconds in arrays, and arrays with NULL or with arrays in them. All other values are its own to write.
+ * Makes Sequelize write and compare values that its own types would change: days and moments outside the years that it writes,
+ * microseconds in arrays, and arrays with NULL or with arrays in them. Sequelize writes all other values by itself.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { DataType } from 'sequelize';

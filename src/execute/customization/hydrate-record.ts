@@ -216,8 +216,8 @@ export function recordColumn(
 export const exactMoments = new WeakMap<object, Readonly<Record<string, Date | null>>>();
 
 /**
- * The value of an attribute of a record, in the text form of the column; undefined where it was read without the attribute, and null for
- * a moment of its key without digits below the milliseconds.
+ * The value of an attribute of a record, in the text form of the column. It is undefined where it was read without the attribute, and
+ * null for a moment of its key without digits below the milliseconds.
  */
 export function storedText(info: RecordInfo, record: object, attribute: string): string | null | undefined {
   const type = info.attributes.get(attribute)?.type;

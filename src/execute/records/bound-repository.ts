@@ -156,7 +156,7 @@ export abstract class BoundRepository<M extends Model> {
   }
 
   /**
-   * Groups of the rows that match, with their numbers and measures of them: those that the request may see. Values have the form of
+   * Groups of the matching rows that the request may see, with their numbers and measures. Values have the form of
    * answers: sums and averages of exact numbers are texts.
    *
    * @example
@@ -252,12 +252,12 @@ export abstract class BoundRepository<M extends Model> {
   abstract lockKeys(filter: Predicate, limit: number): Promise<readonly unknown[]>;
 
   /**
-   * Stores any number of rows of a list, or of an iterable such as a stream: 1,000 of them are in memory at once, and are written by one
-   * statement where no code of yours has to see each. Rows that hooks, or a `create` or `update` of a subclass, have to see are
-   * written one by one. All are stored or none, in the unit of work that runs, or in one of their own.
+   * Stores any number of rows of a list, or of an iterable such as a stream. 1,000 of them are in memory at once, and are written by one
+   * statement. Rows that hooks, or a `create` or `update` of a subclass, have to see are written one by one. All are stored or none, in
+   * the unit of work that runs, or in one of their own.
    *
-   * With `atomic: false` each 1,000 rows are stored by themselves, without those that are refused: by the database, by a validation, or
-   * because they are outside of what the request may write. Any other error ends the import, and the chunks before stay.
+   * With `atomic: false` each 1,000 rows are stored by themselves, without refused ones. The database, a validation, or the access of
+   * the request may refuse a row. Any other error ends the import, and earlier chunks stay.
    *
    * @example
    * ```ts
@@ -289,8 +289,8 @@ export abstract class BoundRepository<M extends Model> {
   }
 
   /**
-   * @throws TypeError for no value, which would find any row, and for one of another type than the address: it is that of another
-   *   key, and its text would find another row
+   * @throws TypeError for a missing value, which would find any row, and for a value of another type than the address, whose text
+   *   would find another row
    */
   protected checkId(id: Id | undefined): void {
     const { name, primaryKeyAttribute: key } = this.model;

@@ -83,7 +83,7 @@ export async function keepInserted<M extends Model>(
 }
 
 /**
- * Conditions on what was kept of a record, in the place of those that Sequelize has by column: it writes a literal whatever its name, and
+ * Conditions on the kept values of a record, in the place of Sequelize's conditions by column. Sequelize writes a literal for any name, and
  * has no types for the condition of an UPDATE.
  */
 export function keptConditions(

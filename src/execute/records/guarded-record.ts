@@ -201,7 +201,7 @@ export class GuardedRow {
    *
    * @throws NotFoundError where it is not in the scope any more, and nothing was written
    * @throws RefusedRequestError 403 where the rule of the operation refuses it, and nothing was written
-   * @throws TypeError where it is not afterwards, or DatabaseError where it refers to a row that is not there for the request: the
+   * @throws TypeError where it has left the scope afterwards, or DatabaseError where it refers to a row that the request may not see: the
    * transaction cannot be committed then, even if the error is caught
    */
   async keep<T>(transaction: Transaction, run: () => Promise<T> | T): Promise<T> {

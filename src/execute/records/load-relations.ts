@@ -158,7 +158,7 @@ function setLoaded(record: Model, name: string, relation: LoadedRelation): void 
 }
 
 /**
- * Present value of a relation that was loaded for this inclusion, with changes by code of the user's; null where it was
+ * Present value of a relation that was loaded for this inclusion, with changes by code of the user's. It is null where it was
  * not loaded, or where the record has another key meanwhile, or was read again.
  */
 export function loadedNow(

@@ -96,8 +96,8 @@ export function resetVersion(record: Model): void {
 }
 
 /**
- * The same model, whose new records lack what its table fills in, or makes, unless there is a value for it: Sequelize has NULL for a key,
- * and requires each attribute that may not be NULL. Its types lack the option `skip`.
+ * The same model, whose new records lack attributes that its table fills in, or generates, unless they have a value. Sequelize would
+ * have NULL for a key, and requires each attribute that may not be NULL. Its types lack the option `skip`.
  */
 export function leavingToTable<M extends Model>(
   model: ModelClass<M>,

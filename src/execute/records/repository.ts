@@ -205,7 +205,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   /**
    * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
-   * its own where it is not in a unit of work, so that what the hooks write happens with it or not at all.
+   * its own where it is not in a unit of work, so that writes of the hooks are stored with it or not at all.
    */
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values, 'create');

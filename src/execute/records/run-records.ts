@@ -52,8 +52,8 @@ export async function inReadScope<M extends Model, T>(
 }
 
 /**
- * Runs a write, with our own statements, or else by Sequelize: in the transaction it belongs to, in one of its own where it may be more
- * than one statement, or else alone.
+ * Runs a write, with our own statements, or else by Sequelize. It runs in the transaction it belongs to, or in one of its own where it may
+ * be more than one statement, or else alone.
  */
 export async function writeRecords<M extends Model>(
   model: ModelClass<M>,

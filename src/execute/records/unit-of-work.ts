@@ -69,7 +69,7 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
 
 /**
  * Runs work in a transaction: commits when it returns, rolls back when it throws. Inside another unit of work it becomes
- * part of that one, which cannot be committed any more when it throws; inside a read session, and in a GET, the database
+ * part of that one, which cannot be committed any more when it throws. Inside a read session, and in a GET, the database
  * refuses its writes.
  *
  * @example
@@ -81,8 +81,8 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
  *   uow.afterCommit(() => notify(to));
  * });
  * ```
- * @throws whatever the work throws, the database's error when the commit fails, and an error about savepoints when
- * something failed inside and its error was caught; ConfigError for a `logger` that lacks a method
+ * @throws any error of the work, the database's error when the commit fails, and an error about savepoints when
+ * something failed inside and its error was caught. ConfigError for a `logger` that lacks a method
  */
 export async function unitOfWork<T>(
   work: (uow: UnitOfWork) => Promise<T>,

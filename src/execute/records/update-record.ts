@@ -159,7 +159,7 @@ export async function needsReading<M extends Model>(model: ModelClass<M>): Promi
 }
 
 /**
- * The attributes of the row that an UPDATE returns; null where it might not be the one that a query would return, or where
+ * The attributes of the row that an UPDATE returns. They are null where a query might return another row, or where
  * hooks, scopes and methods of the user's would see the difference. Sequelize counts versions itself, and takes no other.
  */
 function returnedAttributes(
@@ -204,8 +204,8 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
 }
 
 /**
- * True where Sequelize takes other values than those of the new row, which is read in the same transaction then: a version that a
- * trigger sets, and the column that is called as another attribute.
+ * True where Sequelize takes other values than those of the new row: a version that a trigger sets, and a column with the name of another
+ * attribute. The row is read in the same transaction then.
  */
 export async function needsReadingAnew<M extends Model>(
   model: ModelClass<M>,

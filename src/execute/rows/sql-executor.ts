@@ -81,10 +81,10 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   /**
-   * Reads a row or a page, or writes and returns what is written; `count` of a delete is its number of rows. An UPDATE writes rows that
-   * differ from the values; where none does, it returns them as they are. A replacement returns no row where the one that is there was not
-   * to be replaced, or none is there. Null for values that only Sequelize can write, for updates of a table with triggers that may
-   * change a row once more, and for states that no write returns: nothing has happened then that could not happen again.
+   * Reads a row or a page, or writes and returns the written rows; `count` of a delete is its number of rows. An UPDATE writes rows that
+   * differ from the values; where none does, it returns them as they are. A replacement returns no row where the existing one may not
+   * be replaced, or none exists. Null is for values that only Sequelize can write, for updates of a table with triggers that may
+   * change a row once more, and for states that no write returns. Nothing has happened then that could not happen again.
    */
   run<O extends Operation>(operation: O, slots?: Slots, on?: StatementTarget): Promise<RowsOf<O>>;
   run(

@@ -71,8 +71,8 @@ export function rowAt(terms: readonly KeyTerm[], { values }: KeysetValues, colum
 }
 
 /**
- * From which column on the rest is one row comparison, `(a, b) > (x, y)`, which an index answers as one exact range:
- * same direction, no NULL in the place, no column that can be null but the first, and all of one table.
+ * The first column from which the rest is one row comparison, `(a, b) > (x, y)`. An index answers that as one exact range. The
+ * columns need the same direction, one table, and no NULL in the place. Only the first of them can be null.
  */
 function rowComparisonStart(terms: readonly KeyTerm[], values: KeysetValues['values']): number {
   let start = terms.length;

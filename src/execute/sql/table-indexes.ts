@@ -36,8 +36,8 @@ export function indexesOf(model: ModelClass): readonly IndexInfo[] | undefined {
 }
 
 /**
- * True where an index returns the rows with one value in each of some columns in an order, and reads no others: a
- * B-tree whose first keys are these columns, and the next ones the terms, walked forward or backward. Behind a unique
+ * True where an index returns the rows with one value in each of some columns in an order, and reads no others. That is a
+ * B-tree whose first keys are these columns, and its next keys are the terms, read forward or backward. Behind a unique
  * prefix the rest is sorted.
  */
 export function servesOrder(

@@ -51,7 +51,7 @@ export interface GivenGroup {
 }
 
 /**
- * Inserts rows. Keys that no row has are drawn from the sequence first. Behind the selected columns is true for a row whose
+ * Inserts rows. Missing keys are drawn from the sequence first. A column behind the selected ones is true for a row whose
  * reference is missing. A row that is not found again by its key makes the statement fail.
  */
 export function compileInsertMany(
@@ -155,10 +155,10 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
 }
 
 /**
- * Changes the rows that the keys address. They are locked in the order of their primary keys before one is written. Only rows that differ are
- * written; the others are returned as they are. Behind the selected columns are booleans. They are true for an item whose row does not exist or has
- * another state, whose key an item before it has, whose reference is missing, and that adds to NULL; with new rows then for a new one. A new row that is not
- * found again by its key makes the statement fail.
+ * Changes the rows that the keys address, which are locked in the order of their primary keys before. Only rows that differ are written; the
+ * others are returned as they are. Columns behind the selected ones are true for an item whose row does not exist or has another state, whose
+ * key an earlier item has, whose reference is missing, and that adds to NULL. With new rows one more is true for a new row. A new row that is
+ * not found again by its key makes the statement fail.
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
@@ -336,8 +336,8 @@ interface UpdateMatchingSql {
 }
 
 /**
- * Changes rows; only one that differs is written. The columns: the number of rows found, up to one too many; the number written; where there
- * is such a condition, true if all rows meet it; and for each reference true if it exists.
+ * Changes rows; only one that differs is written. The columns are the number of rows found, up to one too many, and the number written.
+ * Where there is a condition on all rows, the next one is true if all meet it. Then follows for each reference true if it exists.
  */
 export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
   const { source, column } = table;

@@ -109,9 +109,9 @@ interface ReplaceSql {
 }
 
 /**
- * Changes the row with a key, or inserts one where there is none; the column behind those of the row is true for a new one. An INSERT
- * with ON CONFLICT DO UPDATE would check and run for each change what only a new row has to meet: NOT NULL and CHECK of columns
- * that keep their values, policies and triggers. What another transaction inserts meanwhile returns no row at all.
+ * Changes the row with a key, or inserts one where there is none. The column behind those of the row is true for a new one. An INSERT
+ * with ON CONFLICT DO UPDATE would run the checks of a new row for each change: NOT NULL and CHECK of columns that keep their
+ * values, policies and triggers. Where another transaction inserts the row meanwhile, no row is returned.
  */
 export function compileReplace(
   table: TableSql,
@@ -178,8 +178,8 @@ function returningSql({ columns }: SelectionSql): SqlFragment {
 }
 
 /**
- * The condition that the column has another value: texts, numbers of any length and times by how they are written, floats by
- * the number that JavaScript reads, moments by their milliseconds.
+ * The condition that the column has another value. Texts, numbers of any length and times are compared by their texts, floats by
+ * the number that JavaScript reads, and moments by their milliseconds.
  */
 export function changedSql(type: ColumnType, column: SqlFragment, value: Value | SqlFragment): SqlFragment {
   switch (type.kind) {

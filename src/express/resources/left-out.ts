@@ -1,6 +1,6 @@
 /**
- * Controllers and models that no application has. All that such a controller checks is checked nowhere, while the generated
- * routes of its model are open; and a list of `models` that one was not added to would end in a 404 and nothing else.
+ * Controllers and models that no application has. The checks of such a controller never run, while the generated
+ * routes of its model are open. A model that is missing in the list of `models` would be a 404, without a reason.
  */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { currentRecords } from '../../declare/crud.js';

@@ -103,13 +103,13 @@ export interface ResourceOptions extends RouterOptions {
    */
   rls?: RowSecurityOptions;
   /**
-   * The answer to a request that failed. A function makes the JSON body of each error that the application answers: of
-   * all routes, of paths and methods that are not there, and of the failed items of a 207. `response.type()` sets the media type,
+   * The answer to a request that failed. A function returns the JSON body of each error that the application answers: of
+   * all routes, of unknown paths and methods, and of the failed items of a 207. `response.type()` sets the media type,
    * which is `application/json` otherwise, and the status stays. Where the function throws, or returns undefined or a promise, the
    * standard problem is sent, and the logger has a line.
    *
    * `'next'` answers nothing: the error goes on to the error handlers that the application has behind `bootstrap`, and
-   * `problemOf(error)` is what would have been answered. Where none of them answers, the standard problem is sent.
+   * `problemOf(error)` returns the standard problem. Where none of them answers, the standard problem is sent.
    * Default: `application/problem+json` with `detail` and `errors`.
    *
    * @example

@@ -1,7 +1,7 @@
 /**
- * routing-controllers' driver for Express, without its ways to go on with a request that is over: past a check that
- * threw null, past a handler that is still writing, past one that has answered, and twice past a rejected promise; and
- * without sending a record as it is in memory.
+ * routing-controllers' driver for Express, with corrections. Its own driver goes on with requests that are over: after a check
+ * that threw null, after a handler that is still writing or has answered, and twice after a rejected promise. And it would
+ * send a record as it is in memory.
  */
 import type { NextFunction, Request, RequestHandler, Response, Router } from 'express';
 import {

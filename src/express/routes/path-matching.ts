@@ -34,8 +34,8 @@ export function mountBelow(app: Application, path: string, handler: RequestHandl
 }
 
 /**
- * Has a router that may be mounted anywhere leave a request to the application that serves it: where no path is its own, and where a
- * route would take the path of another one. `/Many` is an id beside `/:id`, and `POST /many` must not answer it.
+ * Makes a router, which may be mounted anywhere, leave a request to the application around it. It does so where no path is the router's own,
+ * and where a route would take the path of another one. `/Many` is an id beside `/:id`, and `POST /many` must not answer it.
  */
 export function leaveOtherPaths(routes: readonly { verb: string; path: string }[]): RequestHandler {
   return ({ app, path: sent, method }, _response, next) => {

@@ -76,7 +76,9 @@ function accessGuard({ access, features }: Resource, operation: Endpoint) {
 }
 
 /**
- * Has a route evaluate the settings of its requests before anything else of a request is read, behind all that the user's decorators put before the method so far. */
+ * Makes a route evaluate the settings of its requests before anything else of a request is read, behind the middlewares that the user's
+ * decorators have put before the method so far.
+ */
 export function evaluateSettings(
   controller: new () => object,
   method: string,

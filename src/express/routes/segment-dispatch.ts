@@ -6,8 +6,8 @@ import { mustRefuse, refusal } from '../connection/open-connection.js';
 /**
  * Express matches the layers of a router one after the other, so that a request would cost more with every model. Here each
  * first segment gets a router of its own: the same layers in the same order, without those whose path begins with another
- * segment. What is left out could not have matched, so every request meets what it met before; a layer that may match
- * under any segment (a middleware, a parameter, a regular expression) is in all of them.
+ * segment. Layers that are left out could not have matched, so every request meets the same layers as before. A layer that
+ * may match under any segment (a middleware, a parameter, a regular expression) is in all of them.
  */
 export function dispatchBySegment(whole: Router): RequestHandler {
   const elsewhere = express.Router();

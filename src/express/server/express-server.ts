@@ -11,17 +11,17 @@ import { ServedConnections } from './served-connections.js';
 export type RequestClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
 /**
- * Options that make a server of your own as fast as `serve` and the `listen` of an application with `bootstrap`. Express sets the prototype of every
- * request and response to its own, which makes V8 discard the shapes that it has optimized for, and costs more than the rest
- * of Express together (expressjs/express#5998). Objects that are born with these prototypes are left as they are.
+ * Options that make a server of your own as fast as `serve` and the `listen` of an application with `bootstrap`. Express sets the
+ * prototype of every request and response to its own. That makes V8 discard the shapes that it has optimized for, and costs more than
+ * the rest of Express together (expressjs/express#5998). Objects that are created with these prototypes are left as they are.
  *
- * @param app the outermost application: requests are born for this one
+ * @param app the outermost application: requests are created for this one
  * @example
  * ```ts
  * await bootstrap(app);
  * createServer({ key, cert, ...requestClasses(app) }, app).listen(443); // of node:https, or of node:http without a key
  * ```
- * @throws TypeError for what is no application of Express, such as a router
+ * @throws TypeError for a value that is no application of Express, such as a router
  */
 export function requestClasses(app: Express): RequestClasses {
   if (!(app?.request instanceof IncomingMessage && app.response instanceof ServerResponse)) {

@@ -15,11 +15,11 @@ import { announceReady, endWithProcess } from './process-end.js';
 import type { CutOff } from './served-connections.js';
 
 /**
- * Listens, logs where by the logger of `bootstrap`, and on SIGTERM or SIGINT stops gracefully: readiness turns 503, the last answer of each connection says
- * `Connection: close` and what comes after it is not executed. After `drainDelay` no connection is accepted any more,
- * requests under way finish, and what is left is closed at `shutdownTimeout`. When every server of the process has stopped,
- * the engines are disposed, and the process ends with 0, or with 1 when requests had to be cut off or something could not
- * be disposed in time. A second signal ends it at once, with 1. Only this function hooks the signals; it unhooks them when
+ * Listens, logs the address by the logger of `bootstrap`, and on SIGTERM or SIGINT stops gracefully. Readiness turns 503. The last
+ * answer of each connection has `Connection: close`, and later requests on it are not executed. After `drainDelay` no connection is
+ * accepted any more, and requests under way finish. Open connections are closed at `shutdownTimeout`. When every server of the
+ * process has stopped, the engines are disposed. The process ends with 0, or with 1 when requests were cut off or something was not
+ * disposed in time. A second signal ends it at once, with 1. Only this function hooks the signals; it unhooks them when
  * the last server is closed by other means.
  *
  * @example
@@ -27,8 +27,8 @@ import type { CutOff } from './served-connections.js';
  * await bootstrap(app);
  * await serve(app, { port: 3000 });
  * ```
- * @throws ConfigError for an option that is unknown or has a value it cannot have, when the port is taken or not allowed, and on
- * Bun, which has no server that can stop so
+ * @throws ConfigError for an unknown option or a wrong value, when the port is taken or not allowed, and on Bun, whose server cannot
+ * stop gracefully
  */
 export async function serve(app: Express, options: ServeOptions): Promise<Server> {
   // Plain JavaScript may leave them out.
@@ -136,7 +136,7 @@ export interface ServeOptions {
    */
   drainDelay?: number;
   /**
-   * Milliseconds that requests under way get to finish, after which their connections are closed; what they leave is the
+   * Milliseconds that requests under way get to finish, after which their connections are closed. The rest of them is the
    * time to dispose the lifespan's result, which is never less than 2000. Default: 20000.
    */
   shutdownTimeout?: number;

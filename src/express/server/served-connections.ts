@@ -59,9 +59,9 @@ export class ServedConnections {
   };
 
   /**
-   * Lets the connection end with the last response: that one says so, and none before it. Clients that pipeline have sent
-   * the next requests already, and these are answered too, until the server has stopped listening: then a connection ends
-   * with the first response that says so.
+   * Lets the connection end with the last response, which alone has `Connection: close`. Clients that pipeline have sent
+   * the next requests already. These are answered too, until the server has stopped listening: then a connection ends
+   * with the first response that has the header.
    *
    * @returns true where the request may be executed; else it came after the last one, and cannot be answered
    */

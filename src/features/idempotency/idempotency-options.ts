@@ -6,7 +6,7 @@ import { flagProblems, showValue, unknownOptions } from '../../util/option-probl
 /** Member of the options of `bootstrap`. */
 export interface IdempotencyOption {
   /**
-   * Has generated writes take an `Idempotency-Key`, so that a client may send one again whose answer was lost. The key is written in
+   * Lets generated writes take an `Idempotency-Key`, so that a client may repeat a write whose answer was lost. The key is written in
    * the transaction of the write, into the table `crud_idempotency` beside the tables of the models: made by `createAll`, and
    * printed by `npx crud-controllers sql`. Only answers of success are kept. A second request with the key gets the same status,
    * body, `Location` and `ETag`, with `Idempotent-Replayed: true`, after `dependencies`, `can` and the principal. 422: the key was used

@@ -12,8 +12,8 @@ import { compileSplit } from './run-upsert.js';
 import { type UpsertInputs, upsertKeys } from './upsert-options.js';
 
 /**
- * Compiles the runner. Null is for what has to be done in turn: records that only a row with the same values may have, values that could
- * take places of each other, and a key that a row has which the request does not see, or may not change.
+ * Compiles the runner. It returns null for records that have to be written in turn: those that need a row with the same values, and those
+ * whose values could take the places of each other. Null is also for a key whose row the request does not see, or may not change.
  *
  * @param isShown false where the records of the result are only counted
  */

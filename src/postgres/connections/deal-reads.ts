@@ -1,7 +1,7 @@
 /**
- * Deals what reads acquire over the replicas. Sequelize's read pool lends the connection that came back last, whichever
- * server it is to, and opens another one only where none is free: nearly all reads go to one server, and one that is down
- * fails the reads that it was to get.
+ * Distributes the connections of reads over the replicas. Sequelize's read pool lends the connection that was returned last, to any
+ * server, and opens another one only where none is free. So nearly all its reads would go to one server, and a server that is down
+ * would fail its reads.
  */
 import type { Sequelize } from 'sequelize';
 import type { PooledClient } from '../session/connection-internals.js';

@@ -1,9 +1,9 @@
 /**
- * Group commit, which is opt-in: writes of one statement that wait for a connection go together on the next one, as several
- * executions and one Sync, which is one transaction and one commit for PostgreSQL, and one system call on either side. Each
- * is answered when it is committed, as it would be alone. The first statement limits the others: a transaction with one that
- * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back, and each of its writes is executed again by itself,
- * with the timeouts of the connection. So they are when one of them fails, because the others have no part in that.
+ * Group commit, which is opt-in. Writes of one statement that wait for a connection are sent together on the next one, as several
+ * executions and one Sync. That is one transaction and one commit for PostgreSQL, and one system call on either side. Each
+ * write is answered when it is committed, as it would be alone. The first statement limits the others: a transaction in which a write
+ * waits `LOCK_TIMEOUT` for a lock or takes `WRITE_TIMEOUT` is rolled back. Then each of its writes is executed again by itself,
+ * with the timeouts of the connection. The same happens when one of them fails, because the others are not the cause.
  */
 import { type Batch, BatchAbortedError, type TextResult } from '../protocol/batch.js';
 import type { StatementExecutor } from '../protocol/pg-text-query.js';

@@ -12,12 +12,12 @@ import type { TableShare } from '../session/read-shares.js';
 import type { ConnectionSource } from './connection-source.js';
 import type { PendingStatement } from './statement-target.js';
 
-/** Lanes of one server: the second is for when PostgreSQL, which answers a lane one read after the other, is slower than Node. */
+/** Lanes of one server. PostgreSQL answers the reads of a lane one after the other; the second lane is for times when it is slower than Node. */
 const LANES = 2;
 /**
- * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened: the more reads go together,
- * the cheaper each is, as long as it is Node that they wait for. The cost of a statement is the measure: answers that wait for Node
- * are read one right after the other, which makes the fastest next to nothing.
+ * Milliseconds of PostgreSQL's time that are under way on one lane before another is opened. As long as Node is the slower side, reads
+ * that are sent together are cheaper. The time is that of the fastest answers, because answers that wait for Node are read one right
+ * after the other.
  */
 const LANE_TIME = 4;
 /** After as many milliseconds without any answer all reads but the slow one are executed again elsewhere. */
@@ -74,8 +74,8 @@ export class Lanes {
 }
 
 /**
- * Number of reads of one instance that may be executed once more: a small share of the executed reads, so that a database that
- * stalls does not get twice the load just then (a token bucket).
+ * Number of reads of one instance that may be executed once more. It is a small share of the executed reads (a token bucket), so that
+ * a database that stalls does not get twice the load just then.
  */
 export class RepeatBudget {
   #tokens = BURST;
@@ -212,8 +212,8 @@ export class Lane {
   }
 
   /**
-   * Takes a read. Where others wait for a connection they get this one, and what comes now goes with the next one: on connections
-   * of their own, reads would take more of them, so that others would always wait.
+   * Takes a read. Where other work waits for a connection it gets this one, and new reads are sent on the next one. On connections
+   * of their own, reads would take more of them, so that other work would always wait.
    */
   add(read: SharedRead): void {
     this.#load += 1;

@@ -103,8 +103,8 @@ const deadlinesOf = perPair((_client: DriverClient) => new QueryDeadlines());
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
- * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without that one's constructor: pg calls its
- * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual), and takes it for done when PostgreSQL
+ * The query object. It is a `pg.Query` by its prototype, for `instanceof`, without the constructor of that class. pg calls its
+ * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual). The query is done for pg when PostgreSQL
  * is ready for the next one.
  */
 function textQueryClass(

@@ -10,9 +10,9 @@ const GONE = '26000';
 const THERE_ALREADY = '42P05';
 
 /**
- * True where the prepared statements of a connection are of no use any more: the table was changed, or behind a
- * pooler, or after `DISCARD ALL`, the connection to the server is another one, where the statement is not there, or
- * there already. Nothing was executed then. An error that a function of the user's raises has a context.
+ * True where the prepared statements of a connection are invalid. The table was changed; or a pooler has another connection to the
+ * server, or `DISCARD ALL` was sent, so that a statement is missing there, or exists already. Nothing was
+ * executed then. An error that a function of the user's raises has a context.
  */
 export function isStale(error: unknown): boolean {
   const { code, where } = error as Partial<Record<'code' | 'where', unknown>>;
@@ -20,8 +20,8 @@ export function isStale(error: unknown): boolean {
 }
 
 /**
- * True where PostgreSQL refuses a statement, and would for ever: its results have other types than when it was
- * prepared, its parameters other ones than the columns have now, or the sequence of its keys is that of a table before this one.
+ * True where PostgreSQL refuses a statement for ever. Its results have other types than when it was prepared, its parameters
+ * have other types than the columns now, or the sequence of its keys is that of an earlier table.
  */
 export function isOfChangedTable(error: unknown): boolean {
   const { code, routine } = error as Partial<Record<'code' | 'routine', unknown>>;

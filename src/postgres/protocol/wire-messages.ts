@@ -1,8 +1,8 @@
 /**
- * The frequent messages of PostgreSQL's protocol (its manual, 53.7). Those that execute a prepared statement are written into one
- * buffer: Bind and Execute for each execution, and one Sync. Their answers are read, and all other messages are passed on to
- * the driver, whose own reader makes a text of each value out of the bytes: of a page of 20, that is a sixth of all its
- * time. Here each row becomes one text, of which the values are parts.
+ * The frequent messages of PostgreSQL's protocol (its manual, 53.7). The messages of prepared statements are written into one
+ * buffer: Bind and Execute for each execution, and one Sync. Their answers are read here, and all other messages are passed on to
+ * the driver. Its own reader makes a text of each value out of the bytes, which is a sixth of all the time of a page of 20.
+ * Here each row becomes one text, of which the values are parts.
  */
 import type { Execution, TextRow, TextValues } from './batch.js';
 

@@ -1,7 +1,7 @@
 /**
- * The Sequelize instance that an engine owns. Queries without a transaction of their own join the session that the code
- * issuing them is in: a hook that queries inside a unit of work must not take a second connection, which with a full
- * pool waits for the first for ever; and one that writes inside a GET must meet a connection that refuses it.
+ * The Sequelize instance that an engine owns. Queries without a transaction of their own join the session of the code that
+ * sends them. A hook that queries inside a unit of work must not take a second connection: with a full pool it would wait
+ * for the first one for ever. And a hook that writes inside a GET must get a connection that refuses it.
  */
 import {
   type Sequelize as BaseSequelize,

@@ -1,6 +1,7 @@
 /**
- * Parsers of a connection for texts of which the driver's own would lose a part: microseconds of moments in arrays and ranges,
- * moments and numbers of JSON beyond those of JavaScript, infinite intervals and bounds, and clocks without a zone, which it would read in the zone of the process. Texts of `char(n)` lose their padding. Parsers that the
+ * Parsers of a connection for texts of which the driver's own parsers would lose a part. These are microseconds of moments in arrays
+ * and ranges, moments and numbers of JSON beyond those of JavaScript, and infinite intervals and bounds. Times without a zone are
+ * among them, because the driver would read them in the zone of the process. Texts of `char(n)` lose their padding. Parsers that the
  * user has set with `pg.types.setTypeParser` stay.
  */
 import {

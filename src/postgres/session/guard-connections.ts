@@ -1,12 +1,12 @@
 /**
  * Connections of a Sequelize instance: prepared when they are new, and closed when they are of no use.
  *
- * Settings that change which texts PostgreSQL writes, or how it reads ours, are pinned on each: a role or a database may have other
- * values, with which dates become null and floats lose digits. `TimeZone` is not among them: Sequelize sets it by its option
+ * Settings that change which texts PostgreSQL writes, or how it reads ours, are pinned on each connection. A role or a database may
+ * have other values, with which dates become null and floats lose digits. `TimeZone` is not among them: Sequelize sets it by its option
  * `timezone`, and moments are read with their offset.
  *
- * A pool goes on using a connection that the server has ended, and one that leads to the wrong server: after a failover the address
- * of the primary can lead to a standby for a while, and a connection from that time refuses writes until it is closed.
+ * A pool goes on using a connection that the server has ended, and a connection to the wrong server. After a failover the address
+ * of the primary can lead to a standby for a while. A connection from that time refuses writes until it is closed.
  */
 import type { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
@@ -66,7 +66,7 @@ export const UNREPORTED: Readonly<Record<string, string>> = Object.fromEntries(
 const prepared = new WeakSet<ConnectionManager<Connection>>();
 
 /**
- * Has each new connection prepared, which executes one query at a time from then on. A connection that was opened before is closed at
+ * Prepares each new connection, which executes one query at a time from then on. A connection that was opened before is closed at
  * its next use, and a new one is opened in its place. So is one that the server ends, and one for writes that has refused
  * a write because it is read-only (25006). A connection of the pool for reads refuses every write, and stays.
  */
@@ -103,9 +103,9 @@ export function prepareConnections(sequelize: Sequelize): void {
 
 /**
  * Does the same for the instance of an engine, and keeps its pools right when a connection fails while it is being prepared: after
- * the log-in, Sequelize still sends settings. A failure there leaves the socket open, is an error of the driver that
- * cannot be separated from one of the user's own, and, as the connection is in neither of the two pools yet, a `TypeError` in
- * an event, which ends the process.
+ * the log-in, Sequelize still sends settings. A failure there leaves the socket open. Its error is the driver's, and cannot be
+ * separated from an error of the user's own. And because the connection is in neither of the two pools yet, an event throws a
+ * `TypeError`, which ends the process.
  */
 export function guardConnections(sequelize: Sequelize): void {
   const manager = knownManager<Connection>(sequelize);

@@ -1,6 +1,6 @@
 /**
- * Owner of a model class: its Sequelize instance. A class has one: Sequelize assigns it to the last instance that takes
- * it, without a warning, so that code built on the class before goes on with the rows of another database.
+ * Owner of a model class: its Sequelize instance. A class has one owner. Sequelize assigns it to the last instance that takes
+ * it, without a warning. Earlier code would then go on with the rows of another database.
  */
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';

@@ -1,9 +1,8 @@
 /**
  * Effects of a table on writes that their statements do not show. `RETURNING` of an UPDATE returns a row as it is
- * before the triggers that run afterwards, and those of single columns run for columns that are set to the values
- * that they have. A trigger of the user's may have effects that a rollback does not undo, so that no write of his
- * tables is tried twice; and constraints that are checked at the commit would see other writes of the same
- * transaction.
+ * before the AFTER triggers. Triggers of single columns also run for columns that are set to the values that they have.
+ * A trigger of the user's may have effects that a rollback does not undo, so no write of such tables is tried twice.
+ * Constraints that are checked at the commit would see other writes of the same transaction.
  */
 import type { Sequelize } from 'sequelize';
 import { keptIn } from '../../util/memo.js';

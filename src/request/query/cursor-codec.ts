@@ -1,7 +1,7 @@
 /**
  * Cursors, which name places in ordered lists: `base64url(payload) + '.' + tag`. The payload holds a version, a digest of the list
  * that it belongs to, and key values; the tag is an HMAC with the application's secret, or a checksum without one. A checksum finds
- * accidents, not forgers, and needs not: the values are only compared with columns that the client may sort by.
+ * accidents, and no forgery. That is enough, because the values are only compared with columns that the client may sort by.
  */
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
