@@ -1,10 +1,13 @@
-/** Comments of the source and of the tests begin with a noun of the code, or with a verb of the field. */
+/** Comments of the source, of the tests and of all other programs begin with a noun of the code, or with a verb of the field. */
 import { expect } from 'chai';
 import { findVagueComments } from './rules.js';
 import { readSourceTree } from './source-tree.js';
 
 /** Folders of `test` whose comments do not follow the rule yet. */
 const LATER = /^(?:fault|feature\/(?:capture|changes|history|increment|links|nested))\//;
+
+/** Folders of other programs that do not follow it yet, and a generated file. */
+const OTHERS_LATER = /^(?:writes\/|admin\/|typed-client\/atlas-api\.d\.ts)/;
 
 describe('the openings of comments', () => {
   it('name their subject, and use the verbs of the field, in all of src', () => {
@@ -15,6 +18,12 @@ describe('the openings of comments', () => {
     const tests = [...readSourceTree('test')].filter(([file]) => !LATER.test(file));
     expect(findVagueComments(new Map(tests))).to.deep.equal([]);
   });
+
+  for (const folder of ['bench', 'sample', 'scripts', 'template'])
+    it(`do the same in ${folder}`, () => {
+      const programs = [...readSourceTree(folder)].filter(([file]) => !OTHERS_LATER.test(file));
+      expect(findVagueComments(new Map(programs))).to.deep.equal([]);
+    });
 
   it('are found in each kind of comment', () => {
     const source = [
