@@ -4,6 +4,7 @@ import 'reflect-metadata';
 // Declare
 export type { Attribute, CreateValues, Ref, UpdateValues, Where } from './declare/attributes.js';
 export { Crud } from './declare/crud.js';
+export { BelongsToKey, HasManyKey, type KeyPairs } from './declare/key-relations.js';
 export {
   type AccessOptions,
   type AccessRule,

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { ModelClass } from '../declare/crud-options.js';
 import { describeRecords } from '../describe/describe-model.js';
-import type { ForeignKey } from '../describe/foreign-keys.js';
+import { type ForeignKey, type FurtherKey, keyAttributes } from '../describe/foreign-keys.js';
 import {
   type Access,
   type AccessForm,
@@ -10,13 +10,15 @@ import {
   accessWith,
   allowsValue,
   OPEN_ACCESS,
+  presetOf,
   withGiven,
 } from '../operation/access.js';
 import type { Reference } from '../operation/operation.js';
-import { allOf } from '../operation/predicates.js';
+import { allOf, equalTo, sqlCondition } from '../operation/predicates.js';
 import type { Predicate } from '../request/query/predicate.js';
+import { exactText } from '../request/query/rule-filters.js';
 import type { BodyKind } from '../schema/derive-class.js';
-import { InvalidBodyError, invalidAttribute, readOnlyIssue } from '../schema/request-issue.js';
+import { bodyPointer, InvalidBodyError, invalidAttribute, readOnlyIssue } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/promises.js';
 import type { RequestAccess } from './evaluate-rules.js';
 
@@ -95,11 +97,51 @@ export function accessToWrite(
   values: Readonly<Record<string, unknown>>,
 ): Maybe<Access> {
   const keys = accessRules(request)?.keysOf(model) ?? [];
-  const sent = keys.filter(({ attribute }) => values[attribute] !== undefined && values[attribute] !== null);
+  const sent = keys.flatMap((key) => sentKey(key, access, values) ?? []);
   if (sent.length === 0) return access;
   return then(all(sent.map((key) => key.access?.(request) ?? OPEN_ACCESS)), (granted) =>
     withReferences(access, sent, granted),
   );
+}
+
+/**
+ * A key as far as values name its row; null where they name none. Parts that the server sets are a condition on the row.
+ *
+ * @throws InvalidBodyError where only some parts of a key are sent
+ */
+function sentKey(key: RuledKey, access: Access, values: Readonly<Record<string, unknown>>): SentKey | null {
+  const pairs = [key, ...(key.more ?? [])];
+  const sentValue = ({ attribute }: Pick<ForeignKey, 'attribute'>) => values[attribute] ?? null;
+  if (!key.more) return sentValue(key) === null ? null : key;
+  const isPreset = ({ attribute }: FurtherKey) =>
+    values[attribute] === undefined && presetOf(access, attribute) !== undefined;
+  const preset = pairs.filter(isPreset);
+  const [first, ...more] = pairs.filter((each) => !isPreset(each));
+  if (!first || [first, ...more].every(({ attribute }) => values[attribute] === undefined)) return null;
+  const missing = [first, ...more].filter(({ attribute }) => values[attribute] === undefined);
+  if (missing.length > 0) {
+    const names = pairs.map(({ attribute }) => attribute).join(' and ');
+    throw new InvalidBodyError(
+      missing.map(({ attribute }) => ({
+        pointer: bodyPointer(attribute),
+        code: 'isDefined',
+        detail: `${names} name one ${key.target.name} together; send all of them.`,
+      })),
+    );
+  }
+  if ([first, ...more].some((each) => sentValue(each) === null)) return null;
+  const { attributes } = describeRecords(key.target);
+  const fixed = preset.map(({ attribute, key: name }) => {
+    const text = exactText(attributes.get(name)?.type, presetOf(access, attribute));
+    return text === undefined ? sqlCondition`false` : equalTo(name, text);
+  });
+  return { ...key, attribute: first.attribute, key: first.key, more, fixed: allOf(null, ...fixed) };
+}
+
+/** A key whose row a write names. */
+interface SentKey extends RuledKey {
+  /** On its row: the parts that the server sets. Default: none. */
+  readonly fixed?: Predicate | null;
 }
 
 /** Access of the repositories of a model; null where the application has no rules. */
@@ -121,15 +163,19 @@ export function accessSource(
     (other === model ? access : rules?.accessTo(other))?.(request) ?? OPEN_ACCESS;
   const of = (other: ModelClass) =>
     accessSource(request, other, other === model ? access : (rules?.accessTo(other) ?? null));
-  const keys = (rules?.keysOf(model) ?? []).map(({ attribute }) => attribute);
+  const keys = (rules?.keysOf(model) ?? []).map(keyAttributes);
   return Object.assign(grant, { to, of, keys, isOpen: access === null && rules?.areNone === true });
 }
 
-function withReferences(access: Access, keys: readonly RuledKey[], granted: readonly Access[]): Access {
-  const references = keys.flatMap(({ attribute, target, key, live = null }, index): Reference[] => {
-    const where = allOf(granted[index]?.where ?? null, live);
-    return where ? [{ attribute, target: describeRecords(target), key, where }] : [];
-  });
+function withReferences(access: Access, keys: readonly SentKey[], granted: readonly Access[]): Access {
+  const references = keys.flatMap(
+    ({ attribute, target, key, more = [], live = null, fixed = null }, index): Reference[] => {
+      const where = allOf(granted[index]?.where ?? null, live);
+      if (!where) return [];
+      const further = more.length > 0 ? { more } : {};
+      return [{ attribute, target: describeRecords(target), key, ...further, where: allOf(where, fixed) }];
+    },
+  );
   const slots = Object.assign({}, access.slots, ...granted.map((each) => each.slots));
   return accessWith(access, { slots: Object.freeze(slots), references });
 }

@@ -6,7 +6,7 @@ import { describeRecords } from '../describe/describe-model.js';
 import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions, ownModel } from '../describe/record.js';
-import { describeRelation, type Relation } from '../describe/relations.js';
+import { describeRelation, parentKeys, type Relation } from '../describe/relations.js';
 import { showValue } from '../util/option-problems.js';
 import { compileUnservedAccess, type SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
@@ -181,9 +181,12 @@ export function choiceProblems({ target, through }: Relation): string[] {
 }
 
 /** Why no record has the key of a relation as the database has it. @returns the end of a sentence */
-export function keyProblem({ parent, parentKey }: Relation): string | null {
-  if (describeRecords(parent).attributes.get(parentKey)?.type.kind !== 'date') return null;
-  return `is found by ${parent.name}.${parentKey}, a date, of which records keep milliseconds alone; use a key of another type.`;
+export function keyProblem(relation: Relation): string | null {
+  const { parent } = relation;
+  const { attributes } = describeRecords(parent);
+  const moment = parentKeys(relation).find((name) => attributes.get(name)?.type.kind === 'date');
+  if (moment === undefined) return null;
+  return `is found by ${parent.name}.${moment}, a date, of which records keep milliseconds alone; use a key of another type.`;
 }
 
 /** Why no record is found again by its row, which Sequelize needs to read the rows of many parents. @returns the end of a sentence */
@@ -193,9 +196,11 @@ export function rowProblem({ name, primaryKey }: RecordInfo): string | null {
 }
 
 /** Why records that a scope is part of do not have the key. @returns the end of a sentence */
-export function scopeProblem({ parent, parentKey }: Relation): string | null {
-  if (!isLeftOut(parent, parentKey)) return null;
-  return `is found by ${parent.name}.${parentKey}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
+export function scopeProblem(relation: Relation): string | null {
+  const { parent } = relation;
+  const missing = parentKeys(relation).find((name) => isLeftOut(parent, name));
+  if (missing === undefined) return null;
+  return `is found by ${parent.name}.${missing}, which its default scope leaves out; have the scope read it: @Exclude() hides it from answers.`;
 }
 
 /** Values that PostgreSQL compares as texts. */

@@ -2,7 +2,9 @@
 import type { Model, Sequelize } from 'sequelize';
 import { getForeignKeys } from 'sequelize-typescript/dist/associations/foreign-key/foreign-key-service.js';
 import type { ModelClass } from '../declare/crud-options.js';
+import { keyRelationsOf } from '../declare/key-relations.js';
 import type { ModelInfo } from './model-info.js';
+import { describeRelation } from './relations.js';
 import { constrainedModel } from './sequelize-internals.js';
 
 /** An attribute that names a row of a model. */
@@ -10,6 +12,14 @@ export interface ForeignKey {
   readonly attribute: string;
   readonly target: ModelClass;
   /** The attribute of the target that has the same value. */
+  readonly key: string;
+  /** The further attributes of a key of several. Default: none. */
+  readonly more?: readonly FurtherKey[];
+}
+
+/** An attribute that names a row together with others, and that of the target with the same value. */
+export interface FurtherKey {
+  readonly attribute: string;
   readonly key: string;
 }
 
@@ -47,7 +57,26 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
   for (const each of [...belongs, ...declared, ...decorated]) {
     found.set(`${each.attribute}\0${each.target.name}\0${each.key}`, each);
   }
-  return [...found.values()];
+  return [...found.values(), ...severalKeysOf(model)];
+}
+
+/** The foreign keys of several attributes. */
+function severalKeysOf(model: ModelClass): ForeignKey[] {
+  return keyRelationsOf(model).flatMap(({ name, isOne }): ForeignKey | [] => {
+    const { relation } = describeRelation(model, name);
+    if (!relation || !isOne) return [];
+    const { target, parentKey, targetKey, more } = relation;
+    const others = more.map((pair) => ({ attribute: pair.parentKey, key: pair.targetKey }));
+    return { attribute: parentKey, target, key: targetKey, more: others };
+  });
+}
+
+/** All attributes of a foreign key. */
+export function keyAttributes({
+  attribute,
+  more = [],
+}: Pick<ForeignKey, 'attribute' | 'more'>): readonly string[] {
+  return [attribute, ...more.map((each) => each.attribute)];
 }
 
 /**
@@ -115,7 +144,7 @@ export function rivalAttributes({ model, attributes }: ModelInfo): RivalAttribut
       ),
     ),
     ownReferences: new Set(
-      foreignKeysOf(model).flatMap(({ attribute, target }) => (isOwn(target) ? attribute : [])),
+      foreignKeysOf(model).flatMap((key) => (isOwn(key.target) ? keyAttributes(key) : [])),
     ),
   };
 }

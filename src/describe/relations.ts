@@ -1,6 +1,7 @@
 /** Associations of a Sequelize model -> relations: which rows of another model belong to a row. Plain, frozen data. */
 import type { Association } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
+import { type KeyRelation, keyRelationsOf } from '../declare/key-relations.js';
 import { didYouMean } from '../util/option-problems.js';
 
 /** The values of an association's scope, by attribute. */
@@ -16,6 +17,12 @@ export interface Through {
   readonly scope: RelationScope;
 }
 
+/** Attributes of two models with the same value. */
+export interface KeyPair {
+  readonly parentKey: string;
+  readonly targetKey: string;
+}
+
 /** A relation: the rows of a model with the same value of a key belong to a row of another model. */
 export interface Relation {
   readonly name: string;
@@ -27,6 +34,8 @@ export interface Relation {
   readonly parentKey: string;
   /** The attribute of the target with the same value; of the rows in between, where there are any. */
   readonly targetKey: string;
+  /** The further attributes of a key of several; empty for others. */
+  readonly more: readonly KeyPair[];
   readonly scope: RelationScope;
   /** Null where the target itself has the value. */
   readonly through: Through | null;
@@ -48,21 +57,57 @@ export type RelationDescription =
 
 /** True where a key of a relation is among names: of the parent, of the target, or of the rows in between. */
 export function hasKeyIn(
-  { parentKey, targetKey, through }: Relation,
+  { through, ...relation }: Relation,
   parent: ReadonlySet<string>,
   target: ReadonlySet<string>,
   between: ReadonlySet<string>,
 ): boolean {
   return (
-    parent.has(parentKey) ||
-    target.has(targetKey) ||
+    keyPairs(relation).some(({ parentKey, targetKey }) => parent.has(parentKey) || target.has(targetKey)) ||
     (through !== null && (between.has(through.parentKey) || between.has(through.targetKey)))
   );
 }
 
+/** All attributes of the key of a relation. */
+export function keyPairs({
+  parentKey,
+  targetKey,
+  more,
+}: Pick<Relation, 'parentKey' | 'targetKey' | 'more'>): readonly KeyPair[] {
+  return [{ parentKey, targetKey }, ...more];
+}
+
+/** The attributes of the parent by which the rows of a relation are found. */
+export function parentKeys(relation: Pick<Relation, 'parentKey' | 'targetKey' | 'more'>): readonly string[] {
+  return keyPairs(relation).map(({ parentKey }) => parentKey);
+}
+
+/** The attributes of the target with the same values. */
+export function targetKeys(relation: Pick<Relation, 'parentKey' | 'targetKey' | 'more'>): readonly string[] {
+  return keyPairs(relation).map(({ targetKey }) => targetKey);
+}
+
+/**
+ * The text of the key of each record, by which the rows of a relation are found: of a key of several attributes the JSON array of their texts. Null
+ * for a record that has none.
+ *
+ * @param column returns the texts of an attribute in all records
+ */
+export function relationKeys(
+  relation: Relation,
+  column: (attribute: string) => readonly (string | null)[],
+): readonly (string | null)[] {
+  const [first = [], ...others] = parentKeys(relation).map(column);
+  if (others.length === 0) return first;
+  return first.map((text, index) => {
+    const texts = [text, ...others.map((each) => each[index] ?? null)];
+    return texts.includes(null) ? null : JSON.stringify(texts);
+  });
+}
+
 /** The names of the relations of a model. */
 export function relationNames(model: ModelClass): readonly string[] {
-  return Object.keys(model.associations ?? {});
+  return [...Object.keys(model.associations ?? {}), ...keyRelationsOf(model).map(({ name }) => name)];
 }
 
 /** Describes a relation of a model. */
@@ -73,10 +118,12 @@ export function describeRelation(model: ModelClass, name: string): RelationDescr
       names.length > 0 ? `The relations are ${names.join(', ')}.` : `${model.name} has no relations.`;
     return failure(`is no relation of ${model.name}.${didYouMean(name, names)} ${choices}`);
   }
+  const own = keyRelationsOf(model).find((each) => each.name === name);
+  if (own) return describeKeyRelation(model, own);
   const association = model.associations[name] as AssociationInternals;
   const target = association.target as ModelClass;
   const scope = Object.freeze({ ...association.scope });
-  const shared = { name, parent: model, target, scope };
+  const shared = { name, parent: model, target, scope, more: [] };
   const { foreignKey, sourceKey = NONE, targetKey = NONE } = association;
   switch (association.associationType) {
     case 'BelongsTo':
@@ -101,13 +148,25 @@ export function describeRelation(model: ModelClass, name: string): RelationDescr
   return failure(`is a ${association.associationType}, which cannot be loaded by its keys; remove it.`);
 }
 
+function describeKeyRelation(model: ModelClass, { name, isOne, target: find, keys }: KeyRelation) {
+  const target = find() as ModelClass | undefined;
+  if (!target?.getAttributes)
+    return failure('has a function that returns no model; check the imports of both files.');
+  if (model.associations?.[name])
+    return failure('is declared twice, as an association of Sequelize, too; remove one of them.');
+  const pairs = Object.entries(keys).map(([parentKey, targetKey]) => ({ parentKey, targetKey }));
+  const [first, ...more] = pairs as [KeyPair, ...KeyPair[]];
+  const shared = { name, parent: model, target, scope: Object.freeze({}), through: null };
+  return found({ ...shared, isOne, ...first, more: Object.freeze(more) });
+}
+
 /** A key that one of the models does not have would compare nothing. */
 function found(relation: Relation): RelationDescription {
-  const { parent, target, parentKey, targetKey, through } = relation;
+  const { parent, target, through } = relation;
   const between = through ? [through.parentKey, through.targetKey] : [];
   const missing =
-    missingKey(parent, [parentKey]) ??
-    missingKey(target, [targetKey]) ??
+    missingKey(parent, parentKeys(relation)) ??
+    missingKey(target, targetKeys(relation)) ??
     (through && missingKey(through.model, between));
   return missing ? failure(missing) : { relation: Object.freeze(relation), problem: null };
 }

@@ -1,7 +1,7 @@
 /** The relations that a request names in `include`, and those that messages may name. */
 
 import { everyInclude, type IncludePlan, type RelatedPlan } from '../compile/resource-plan.js';
-import { hasKeyIn } from '../describe/relations.js';
+import { hasKeyIn, parentKeys } from '../describe/relations.js';
 import { type AccessForm, OPEN_ACCESS } from '../operation/access.js';
 import type { Reading } from '../operation/feature.js';
 import type { RelatedAccess } from '../operation/related-rows.js';
@@ -58,7 +58,7 @@ function knownPaths(plans: Plans, form: AccessForm, including: Including): reado
   return [...plans.values()].flatMap((plan) => {
     const { path, include, relation } = plan;
     if (!wanted.has(path)) {
-      if (form.unreadable.has(relation.parentKey)) return [];
+      if (parentKeys(relation).some((name) => form.unreadable.has(name))) return [];
       return [path, ...everyInclude(include).map((each) => each.path)];
     }
     const access = reading.related(plan);

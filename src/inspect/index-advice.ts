@@ -20,6 +20,7 @@ import { operatorRow } from '../declare/filter-operators.js';
 import { isRangeType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { RecordInfo } from '../describe/model-info.js';
+import { parentKeys, targetKeys } from '../describe/relations.js';
 import { dataTypeInstance } from '../describe/sequelize-internals.js';
 import { compilePredicate, jsonPathSql } from '../execute/sql/predicate-sql.js';
 import { looseReason } from '../execute/sql/sort-sql.js';
@@ -324,31 +325,31 @@ type UnnamedNeed = Omit<IndexNeed, 'text'>;
 
 function needsOf({ plan, option }: AskedRelation): UnnamedNeed[] {
   const { relation, target, through } = plan;
-  const between = relation.through && through ? [keyNeed(through, relation.through.parentKey)] : [];
+  const between = relation.through && through ? [keyNeed(through, [relation.through.parentKey])] : [];
   // The rows behind others are found by their own key, and sorted then. A filter tests that there is one.
   const isByKey = relation.isOne || through !== null || option === 'filterAllow';
   const scope = [...(target.access?.scope.keys() ?? [])];
   // The rows of each value are read in the order of the values.
   const walked =
-    option === 'sortAllow' ? [keyNeed(describeRecords(relation.parent), relation.parentKey)] : [];
+    option === 'sortAllow' ? [keyNeed(describeRecords(relation.parent), parentKeys(relation))] : [];
   return [
     ...between,
-    isByKey ? keyNeed(target.info, relation.targetKey, scope) : orderNeed(plan),
+    isByKey ? keyNeed(target.info, targetKeys(relation), scope) : orderNeed(plan),
     ...(looseReason(plan) === null ? walked : []),
   ];
 }
 
 /** Any index that begins with the key, alone or along with the scope; a primary or unique key has one. */
-function keyNeed(info: RecordInfo, key: string, scope: readonly string[] = []): UnnamedNeed {
-  const serves = ({ keys }: IndexInfo): boolean =>
-    [[key], [...scope, key]].some((first) => startsWith(info, keys, first));
-  return { ...indexOf(info, [ascending(key)]), serves };
+function keyNeed(info: RecordInfo, key: readonly string[], scope: readonly string[] = []): UnnamedNeed {
+  const all = [...new Set([...scope, ...key])];
+  const serves = ({ keys }: IndexInfo): boolean => [key, all].some((first) => startsWith(info, keys, first));
+  return { ...indexOf(info, key.map(ascending)), serves };
 }
 
 /** An index with the rows of a parent in their order, so that no more of them are read than are answered. */
 function orderNeed({ relation, target }: RelatedPlan): UnnamedNeed {
   const { info, access, defaultSort } = target;
-  const within = [...(access?.scope.keys() ?? []), relation.targetKey];
+  const within = [...new Set([...(access?.scope.keys() ?? []), ...targetKeys(relation)])];
   // The rows with one of several values have no order of their own.
   const fixed = Object.entries(relation.scope).flatMap(([name, value]) => (Array.isArray(value) ? [] : name));
   const equal = [...new Set([...within, ...fixed])];

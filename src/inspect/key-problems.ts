@@ -5,7 +5,13 @@ import { getAssociations } from 'sequelize-typescript';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { isGenerated, type ModelInfo, type RowKey } from '../describe/model-info.js';
-import { describeRelation, type Relation, relationNames } from '../describe/relations.js';
+import {
+  describeRelation,
+  parentKeys,
+  type Relation,
+  relationNames,
+  targetKeys,
+} from '../describe/relations.js';
 import { keyText } from '../describe/row-key.js';
 import { isAddedKey } from '../describe/sequelize-internals.js';
 import {
@@ -178,8 +184,12 @@ export function associatedModels(model: ModelClass): readonly ModelClass[] {
  */
 export function joinProblems(model: ModelClass): string[] {
   return relationsOf(model).flatMap((relation) => {
-    const { name, parent, target, parentKey, targetKey, through } = relation;
+    const { name, parent, target, parentKey, targetKey, more, through } = relation;
     const association = `${parent.name}.${name}`;
+    if (more.length > 0)
+      return relation.isOne
+        ? severalProblem(association, target, targetKeys(relation))
+        : severalProblem(association, parent, parentKeys(relation));
     if (associationOf(relation)?.associationType === 'BelongsTo')
       return joinProblem(association, target, targetKey);
     const ends = [[parent, parentKey] as const, ...(through ? [[target, targetKey] as const] : [])];
@@ -187,6 +197,19 @@ export function joinProblems(model: ModelClass): string[] {
       end.primaryKeyAttributes.includes(key) ? joinProblem(association, end, key) : [],
     );
   });
+}
+
+/** A key of several attributes that may be that of several rows. */
+function severalProblem(association: string, model: ModelClass, names: readonly string[]): string[] {
+  const facts = tableFacts(model);
+  const columns = names.map((name) => columnOf(model, name));
+  if (!facts?.isTable || !columns.every((each) => facts.columns.has(each))) return [];
+  if (isUniqueKey(facts, columns)) return [];
+  const [table, list] = [quotedTable(model), columns.map(identifier).join(', ')];
+  return [
+    `${association} joins by ${names.join(', ')} of ${model.name}, and no unique index or constraint of the table ${table} is over (${list}), so that ` +
+      `records would be joined with those of others; CREATE UNIQUE INDEX ON ${table} (${list}); where its values are unique, or name other attributes.`,
+  ];
 }
 
 function joinProblem(association: string, model: ModelClass, key: string): string[] {
@@ -198,15 +221,15 @@ function joinProblem(association: string, model: ModelClass, key: string): strin
   return [
     `${association} joins by ${model.name}.${key}, and no unique index or constraint of the table ${table} is over ${name} alone, so that ` +
       `records would be joined with those of others; CREATE UNIQUE INDEX ON ${table} (${name}); where its values are unique, or give the ` +
-      'association a key that is (targetKey, sourceKey), or remove it and read the rows by a filter. Keys of several columns are no ' +
-      'associations yet.',
+      'association a key that is (targetKey, sourceKey). A key of several columns is no association: use @BelongsToKey and @HasManyKey of ' +
+      'crud-controllers.',
   ];
 }
 
 /** A line for each foreign key that does something else with the rows of one that goes than the models say. */
 export function constraintLines(model: ModelClass): string[] {
   return relationsOf(model).flatMap((relation) => {
-    if (relation.through) return [];
+    if (relation.through || relation.more.length > 0) return [];
     const isBelow = associationOf(relation)?.associationType === 'BelongsTo';
     const { parent, target, parentKey, targetKey } = relation;
     const edge = isBelow

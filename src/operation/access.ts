@@ -121,8 +121,8 @@ export interface AccessSource {
   (values?: Readonly<Record<string, unknown>>, kind?: 'create' | 'update'): Access | Promise<Access>;
   /** True where the request may read and write all rows, and only the values of references are checked. */
   readonly isOpen?: boolean;
-  /** Attributes of the model whose values have to name rows that the request sees. */
-  readonly keys?: readonly string[];
+  /** Attributes of the model whose values have to name rows that the request sees, those of one key together. */
+  readonly keys?: readonly (readonly string[])[];
   /** Source for the repositories of a model; null where they have no rules. */
   of?(model: ModelClass): AccessSource | null;
   /** The same for another model, whose rows are loaded along. */

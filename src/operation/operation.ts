@@ -1,5 +1,7 @@
 /** Work of a request in the database, as one frozen value: features rewrite it, and one compiler turns it into SQL. */
+
 import type { SortTerm } from '../compile/resource-plan.js';
+import type { FurtherKey } from '../describe/foreign-keys.js';
 import type { Keyset } from '../request/query/cursor-codec.js';
 import type { Predicate, RelatedFilter } from '../request/query/predicate.js';
 import type { Count } from './count.js';
@@ -7,6 +9,8 @@ import type { Count } from './count.js';
 /** The row that a written foreign key has to name: one that the request may see. */
 export interface Reference extends Pick<RelatedFilter, 'target' | 'key'> {
   readonly attribute: string;
+  /** The further attributes of a key of several; all of them are written with it. Default: none. */
+  readonly more?: readonly FurtherKey[];
   /** On the rows of the target. */
   readonly where: Predicate;
 }

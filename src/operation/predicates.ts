@@ -144,10 +144,13 @@ export function bindTexts(predicate: Predicate, slots: Readonly<Record<string, s
       return Object.freeze({ ...predicate, parts: Object.freeze(parts) });
     }
     case 'exists': {
-      const { value, where } = predicate;
+      const { value, more = [], where, ...others } = predicate;
+      const bound = (each: Value | OuterValue) => (isOuterValue(each) ? each : bind(each));
+      const further = more.map((each) => Object.freeze({ ...each, value: bound(each.value) }));
       return Object.freeze({
-        ...predicate,
-        value: isOuterValue(value) ? value : bind(value),
+        ...others,
+        value: bound(value),
+        ...(further.length > 0 ? { more: Object.freeze(further) } : {}),
         where: where && bindTexts(where, slots),
       });
     }

@@ -2,7 +2,7 @@
 import type { RelatedPlan, SortTerm } from '../compile/resource-plan.js';
 import { choiceProblem } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
-import type { RelationScope } from '../describe/relations.js';
+import { keyPairs, type Relation, type RelationScope } from '../describe/relations.js';
 import { aliveRows } from '../features/soft-delete/deletion.js';
 import type { Inclusion } from '../request/query/list-query.js';
 import type { Predicate, RelatedFilter, Slot, Value } from '../request/query/predicate.js';
@@ -40,6 +40,21 @@ interface SeenRows {
 
 /** The value of the parent's key. */
 export const PARENT: Slot = Object.freeze({ slot: 'parent' });
+
+const further: Slot[] = [PARENT];
+
+/** The value of one of several attributes of the parent's key, from 0. */
+export function parentSlot(index: number): Slot {
+  further[index] ??= Object.freeze({ slot: `parent.${index}` });
+  return further[index];
+}
+
+/** Fills the slots of the key of one parent. @param key its text, as `relationKeys` has it */
+export function parentSlots({ more }: Pick<Relation, 'more'>, key: string): Readonly<Record<string, string>> {
+  if (more.length === 0) return { [PARENT.slot]: key };
+  const texts = JSON.parse(key) as readonly string[];
+  return Object.fromEntries(texts.map((text, index) => [parentSlot(index).slot, text]));
+}
 
 /** The parts of a relation that no request changes; `scope` is that of the target, without soft deletion. */
 const fixedParts = perPair(({ relation, target, through }: FoundRelation) => {
@@ -96,7 +111,10 @@ export function rowsUnder(plan: RelatedPlan, { target, where, through }: SeenRow
 /** The rows that belong to the parent. */
 function linkOf(plan: FoundRelation, through: SeenRows['through']): Predicate {
   const { relation } = plan;
-  if (!relation.through || !plan.through) return equalTo(relation.targetKey, PARENT);
+  if (!relation.through || !plan.through) {
+    const pairs = keyPairs(relation).map(({ targetKey }, index) => equalTo(targetKey, parentSlot(index)));
+    return allOf(...(pairs as [Predicate]));
+  }
   return exists(plan.through, {
     key: relation.through.targetKey,
     value: { attribute: relation.targetKey },
@@ -127,7 +145,12 @@ export function anyRelated(
   const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
-    return exists(info, { key: relation.targetKey, value: outer, where: rows });
+    const more = relation.more.map(({ parentKey, targetKey }) => ({
+      key: targetKey,
+      value: { attribute: parentKey },
+    }));
+    const key = { key: relation.targetKey, value: outer, ...(more.length > 0 ? { more } : {}) };
+    return exists(info, { ...key, where: rows });
   }
   checkChoice(plan.through);
   const beyond = exists(info, {
@@ -173,7 +196,7 @@ export function relatedSlots({ target, through }: RelatedAccess): Access['slots'
 
 function exists(
   target: RecordInfo,
-  parts: Pick<RelatedFilter<Value>, 'key' | 'value' | 'where'>,
+  parts: Pick<RelatedFilter<Value>, 'key' | 'value' | 'more' | 'where'>,
 ): RelatedFilter<Value> {
   return Object.freeze({ kind: 'exists', target, ...parts });
 }

@@ -11,12 +11,14 @@ describe('the public API', () => {
     const compiled = createRequire(__filename)(join(COMPILED_SOURCE, 'index.js'));
     expect(Object.keys(compiled).sort()).to.deep.equal([
       'Answers',
+      'BelongsToKey',
       'ComponentHealth',
       'ConcurrentModificationError',
       'ConfigError',
       'Crud',
       'EVERYTHING',
       'EXPOSED_HEADERS',
+      'HasManyKey',
       'HealthReport',
       'InjectContext',
       'InjectId',
@@ -128,6 +130,7 @@ describe('the public API', () => {
       'IssueLocation',
       'JsonType',
       'Junction',
+      'KeyPairs',
       'Keyset',
       'LinkAllow',
       'LinkOptions',

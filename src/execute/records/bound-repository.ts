@@ -5,6 +5,7 @@ import type { Attribute, CreateValues, UpdateValues } from '../../declare/attrib
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { relationNames } from '../../describe/relations.js';
 import { holdsTexts, isScalar, keyText, problemOfParts } from '../../describe/row-key.js';
 import { noSuchRecord, relationNotLoaded } from '../../errors/errors.js';
 import type { AggregateResult } from '../../features/aggregate/run-aggregate.js';
@@ -130,8 +131,9 @@ export abstract class BoundRepository<M extends Model> {
    */
   related<K extends keyof M & string>(record: M, name: K): M[K] {
     const { dataValues } = record;
-    if (this.model.associations[name] && Object.hasOwn(dataValues, name)) return record[name];
-    throw relationNotLoaded(this.model.name, Object.keys(this.model.associations), name);
+    const names = relationNames(this.model as unknown as ModelClass);
+    if (names.includes(name) && Object.hasOwn(dataValues, name)) return record[name];
+    throw relationNotLoaded(this.model.name, names, name);
   }
 
   /**

@@ -175,8 +175,8 @@ export class GuardedRow {
   readonly #info: RecordInfo;
   /** Attributes that keep their values. */
   readonly #scoped: readonly string[];
-  /** Attributes that name rows of other models. */
-  readonly #keys: readonly string[];
+  /** Attributes that name rows of other models, those of one key together. */
+  readonly #keys: readonly (readonly string[])[];
 
   constructor(record: Model, source: AccessSource, access: Access) {
     const model = modelOf(record as never);
@@ -240,8 +240,10 @@ export class GuardedRow {
           `Code of ${this.#info.name} moved a row out of the scope of its request (${names}).`,
         );
       }
-      const changed = this.#keys.filter((name) => !isSame(name) && after.values[name] !== null);
-      const values = Object.fromEntries(changed.map((name) => [name, after.values[name]]));
+      const changed = this.#keys.filter(
+        (names) => !names.every(isSame) && names.every((name) => after.values[name] !== null),
+      );
+      const values = Object.fromEntries(changed.flat().map((name) => [name, after.values[name]]));
       if (changed.length > 0)
         await checkReferences(this.#info, await this.#source(values), values, { transaction });
       return after.values;
@@ -260,7 +262,7 @@ export class GuardedRow {
     const { allowed } = this.#access;
     const ruled: ProjectionAlias[] = allowed ? [[literal(this.#sqlOf([allowed])), ALLOWED]] : [];
     const query: FindOptions & { readonly hooks: false } = {
-      attributes: [...this.#scoped, ...this.#keys, inside, ...ruled],
+      attributes: [...new Set([...this.#scoped, ...this.#keys.flat()]), inside, ...ruled],
       where: this.#key(),
       hooks: false,
       paranoid: false,

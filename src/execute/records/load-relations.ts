@@ -4,7 +4,7 @@ import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { describeRelation } from '../../describe/relations.js';
+import { describeRelation, parentKeys, relationKeys } from '../../describe/relations.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { AccessSource } from '../../operation/access.js';
 import { isNumberOnly } from '../../operation/count.js';
@@ -39,7 +39,10 @@ export function keysOfRelations<M extends Model>(
     typeof each === 'string' ? (each.split('.')[0] as string) : each.plan.relation.name,
   );
   const plain = model as unknown as ModelClass;
-  return names.flatMap((name) => describeRelation(plain, name).relation?.parentKey ?? []);
+  return names.flatMap((name) => {
+    const { relation } = describeRelation(plain, name);
+    return relation ? parentKeys(relation) : [];
+  });
 }
 
 /** Sets the relations of records. */
@@ -72,7 +75,8 @@ export async function countOfRelation<M extends Model>(
   const plain = model as unknown as ModelClass;
   const level = { options: { filter: filter ?? null }, behind: {} };
   const wanted = await wantedByName(plain, name, level, source);
-  const keys = recordColumn(describeRecords(plain), records, wanted.plan.relation.parentKey);
+  const info = describeRecords(plain);
+  const keys = relationKeys(wanted.plan.relation, (attribute) => recordColumn(info, records, attribute));
   const known = [...new Set(keys.filter((key) => key !== null))];
   const { transaction } = await scope();
   const counts = await countRelated(wanted, Number.POSITIVE_INFINITY, known, {
@@ -102,10 +106,10 @@ async function loadOne(
   context: RelatedContext,
 ): Promise<void> {
   const { relation, target } = plan;
-  const needed = include.map((each) => each.plan.relation.parentKey);
+  const needed = include.flatMap((each) => parentKeys(each.plan.relation));
   const read = fields && [...new Set([...keyNames(target.info.primaryKey), ...fields, ...needed])];
   const columns = read ?? storedAttributes(target.info).map(({ name }) => name);
-  const keys = column(relation.parentKey);
+  const keys = relationKeys(relation, column);
   // Other code reads their number.
   const isNone = 'count' in inclusion && isNumberOnly(inclusion as Inclusion);
   const { groups, items: found } = await readItems(

@@ -18,11 +18,10 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import { withArticle } from '../../util/with-article.js';
 import { hookOptions } from '../customization/plain-queries.js';
-import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
 import {
   describeParents,
-  KEYS,
+  keysOfParents,
   keyTextSql,
   keyTexts,
   selectRelatedCounts,
@@ -165,12 +164,12 @@ interface Counted {
 
 function query<R>(
   fragment: SqlFragment,
-  { target }: FoundRelation,
+  { target, relation }: FoundRelation,
   access: RelatedAccess,
   keys: readonly string[],
   scope: QueryContext['scope'],
 ): Promise<readonly R[]> {
-  const slots = joinSlots(relatedSlots(access), { [KEYS.slot]: arrayLiteral(keys) });
+  const slots = joinSlots(relatedSlots(access), keysOfParents(describeParents(relation), keys));
   const text = renderSql(fragment, (value) => quoteText(textOf(value, slots) ?? ''));
   const sequelize = target.info.model.sequelize as Sequelize;
   return sequelize.query<R & object>(text, { type: QueryTypes.SELECT, ...scope });

@@ -1,5 +1,7 @@
 /** Values of rows that code of the application's writes within the scope of a request. */
+
 import { QueryTypes, type Sequelize } from 'sequelize';
+import { keyAttributes } from '../../describe/foreign-keys.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { missingReference, toSequelizeError } from '../../errors/sequelize-error.js';
 import { type Access, allowsValue, placeWithin, presetOf } from '../../operation/access.js';
@@ -10,6 +12,7 @@ import { without } from '../../util/without.js';
 import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, selectRow } from '../sql/predicate-sql.js';
 import { quotedSql } from '../sql/sql-fragment.js';
+import { rowReferred } from '../sql/write-sql.js';
 import type { WriteOptions } from './update-record.js';
 
 /** Checks the values of a new row. Those that the scope sets are left out. @throws RefusedRequestError 403 for others */
@@ -54,13 +57,17 @@ export async function checkReferences(
 ): Promise<void> {
   const { model } = info;
   const sequelize = model.sequelize as Sequelize;
-  for (const { attribute, target, key, where } of references) {
-    const value = encodeParameter(attributeOf(info, attribute).type, values[attribute]);
+  for (const reference of references) {
+    const { attribute, where } = reference;
     const refuse = (): never => {
       throw toSequelizeError(sequelize, missingReference(info, attribute).parent, { model });
     };
-    if (typeof value !== 'string') return refuse();
-    const row = selectRow({ kind: 'exists', target, key, value, where: bindTexts(where, slots) });
+    const texts = keyAttributes(reference).map((name) =>
+      encodeParameter(attributeOf(info, name).type, values[name]),
+    );
+    if (!texts.every((each) => typeof each === 'string')) return refuse();
+    const textOf = (name: string) => texts[keyAttributes(reference).indexOf(name)] as string;
+    const row = selectRow(rowReferred({ ...reference, where: bindTexts(where, slots) }, textOf));
     const options = { type: QueryTypes.SELECT, useMaster, ...(transaction ? { transaction } : {}) } as const;
     const found = await sequelize.query(quotedSql(row), options);
     if (found.length === 0) refuse();

@@ -1,5 +1,6 @@
 /** Writes many rows of one model with one statement each time: all of them, or nothing. Runs no instances, hooks and scopes. */
 
+import { keyAttributes } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { partsOf } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
@@ -41,7 +42,7 @@ import {
   STATES,
   sequenceSlot,
 } from '../sql/write-many-sql.js';
-import { NOW, referredRow } from '../sql/write-sql.js';
+import { NOW, referredRow, rowReferred } from '../sql/write-sql.js';
 import { type FoundRows, lacksState, tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */
@@ -364,12 +365,12 @@ function joinMarks(shapes: ReadonlySet<string>): readonly string[] {
   );
 }
 
-function givenRow({ attribute, target, key, where }: Reference): Predicate {
-  return { kind: 'exists', target, key, value: { attribute }, where };
+function givenRow(reference: Reference): Predicate {
+  return rowReferred(reference, (attribute) => ({ attribute }));
 }
 
 function withRows(references: readonly Reference[], rows: readonly Predicate[]): GivenReference[] {
-  return rows.map((row, index) => ({ row, attribute: (references[index] as Reference).attribute }));
+  return rows.map((row, index) => ({ row, attributes: keyAttributes(references[index] as Reference) }));
 }
 
 /** The rows, in the order of the items; null where one is refused, by the mark behind its columns. */

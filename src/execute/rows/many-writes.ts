@@ -1,5 +1,5 @@
 /** Writes of many records -> the parts that one statement for all of them has in common. */
-import { rivalAttributes } from '../../describe/foreign-keys.js';
+import { keyAttributes, rivalAttributes } from '../../describe/foreign-keys.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import { isOfKey } from '../../describe/row-key.js';
 import type { Access } from '../../operation/access.js';
@@ -25,7 +25,9 @@ export function orderTest(info: ModelInfo) {
 /** References in the values of any record. A request sees the same rows of a model for each of them. */
 export function referred(accesses: readonly Access[]): { readonly references?: readonly Reference[] } {
   const all = new Map(
-    accesses.flatMap(({ references }) => references.map((each) => [each.attribute, each] as const)),
+    accesses.flatMap(({ references }) =>
+      references.map((each) => [[...keyAttributes(each), each.target.name].join('\0'), each] as const),
+    ),
   );
   return all.size === 0 ? {} : { references: [...all.values()] };
 }

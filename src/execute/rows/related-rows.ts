@@ -3,20 +3,19 @@
 import type { Sequelize } from 'sequelize';
 import { followsRelation, orderShape } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
 import type { Selection } from '../../operation/operation.js';
 import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
-import { arrayLiteral } from '../sql/encode-parameter.js';
 import { keyTerms } from '../sql/keyset-sql.js';
 import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
 import {
   compileByKey,
   compileRelated,
   describeParents,
-  KEYS,
+  keysOfParents,
   type ParentsSql,
   selectRelatedCounts,
 } from '../sql/related-sql.js';
@@ -59,7 +58,7 @@ export class RelatedRows {
     this.#info = info;
     this.#table = describeTable(info);
     this.#parents = describeParents(relation);
-    this.#key = ownKeyOf(relation, info, this.#parents.key);
+    this.#key = ownKeyOf(relation, info, this.#parents.keys);
   }
 
   /**
@@ -77,10 +76,11 @@ export class RelatedRows {
     const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
     const lifted = followsRelation(order) ? liftOrder(order) : null;
     const shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${lifted?.shape ?? orderShape(order)}`;
-    // Integers need no quotes.
-    const literal = byKey === null ? arrayLiteral(keys) : `{${keys.join()}}`;
     const given = lifted ? joinSlots(slots, lifted.bound) : slots;
-    const { rows, parsers } = await this.#read(shape, where, literal, given, on, (predicate) => {
+    // Integers need no quotes.
+    const literal = byKey === null ? undefined : (texts: readonly string[]) => `{${texts.join()}}`;
+    const parents = keysOfParents(this.#parents, keys, literal);
+    const { rows, parsers } = await this.#read(shape, where, parents, given, on, (predicate) => {
       const wanted = {
         parents: this.#parents,
         where: predicate,
@@ -97,8 +97,8 @@ export class RelatedRows {
     const column = select.columns.length;
     if (byKey === null) return { rows, parents: placesOf(rows, column), parsers };
     const places = new Map(keys.map((key, place) => [key, place]));
-    const parents = rows.map((row) => places.get(row[column] as string));
-    if (!parents.includes(undefined)) return { rows, parents: parents as readonly number[], parsers };
+    const found = rows.map((row) => places.get(row[column] as string));
+    if (!found.includes(undefined)) return { rows, parents: found as readonly number[], parsers };
     // The column is no integer, as the model has it: its texts differ where values are equal.
     this.#key = null;
     return this.run({ where, select, order, limit }, keys, slots, on);
@@ -118,7 +118,8 @@ export class RelatedRows {
     on: StatementTarget = currentTarget(this.#info.model.sequelize as Sequelize),
   ): Promise<readonly number[]> {
     if (keys.length === 0) return [];
-    const { rows } = await this.#read(`count:${limit}`, where, arrayLiteral(keys), slots, on, (lifted) =>
+    const parents = keysOfParents(this.#parents, keys);
+    const { rows } = await this.#read(`count:${limit}`, where, parents, slots, on, (lifted) =>
       toStatement(selectRelatedCounts(this.#table, { parents: this.#parents, where: lifted }, limit)),
     );
     const counted: number[] = [];
@@ -128,12 +129,12 @@ export class RelatedRows {
 
   /**
    * @param shape what the statement depends on beside the predicate
-   * @param keys the text of an array
+   * @param keys those of the parents
    */
   async #read(
     shape: string,
     where: Predicate,
-    keys: string,
+    keys: Slots,
     slots: Slots,
     on: StatementTarget,
     compile: (where: Predicate) => Statement,
@@ -143,8 +144,7 @@ export class RelatedRows {
     const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
       compile(lifted.predicate as Predicate),
     );
-    const filled = joinSlots(slots, bound ?? NO_SLOTS);
-    filled[KEYS.slot] = keys;
+    const filled = Object.assign(joinSlots(slots, bound ?? NO_SLOTS), keys);
     const values = fillSlots(statement, filled);
     // The keys of parents are no constants of the plan; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
@@ -167,10 +167,10 @@ const CANONICAL = /^(?:0|-?[1-9]\d*)$/;
 function ownKeyOf(
   { isOne, through, targetKey }: Relation,
   info: ModelInfo,
-  parentKey: AttributeInfo,
+  [parentKey, ...others]: RowKey,
 ): string | null {
   const [primaryKey, ...more] = info.primaryKey;
-  if (!primaryKey || more.length > 0) return null;
+  if (!primaryKey || !parentKey || more.length + others.length > 0) return null;
   const isInteger = [primaryKey, parentKey].every(
     ({ type: { kind } }) => kind === 'integer' || kind === 'bigint',
   );

@@ -115,11 +115,16 @@ class Lifting {
   }
 
   #exists(exists: RelatedFilter<Value>): RelatedFilter<Value> {
-    const { kind, isNegated = false, target, key, value, where } = exists;
-    this.shape += `${END}${isNegated ? '!' : ''}${kind}(${target.name}${END}${key}${END}`;
+    const { kind, isNegated = false, target, more = [], where } = exists;
+    this.shape += `${END}${isNegated ? '!' : ''}${kind}(${target.name}${END}`;
     this.hasOtherSlots = true;
-    if (isOuterValue(value)) this.shape += `^${value.attribute}${END}`;
-    const lifted = { ...exists, value: isOuterValue(value) ? value : this.#lift(value) };
+    const lift = ({ key, value }: NonNullable<typeof exists.more>[number]) => {
+      this.shape += `${key}${END}`;
+      if (!isOuterValue(value)) return { key, value: this.#lift(value) };
+      this.shape += `^${value.attribute}${END}`;
+      return { key, value };
+    };
+    const lifted = { ...exists, ...lift(exists), ...(more.length > 0 ? { more: more.map(lift) } : {}) };
     const condition = where && this.predicate(where);
     this.shape += `${END})`;
     return { ...lifted, where: condition };

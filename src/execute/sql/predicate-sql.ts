@@ -116,7 +116,7 @@ export function compilePredicate(predicate: Predicate, column: ColumnSql, depth 
  * @param shown what is selected of it. Default: that it is there
  */
 export function selectRow(
-  { target, key, value, where }: RelatedFilter<Value>,
+  { target, key, value, more = [], where }: RelatedFilter<Value>,
   outer: ColumnSql = noOuterRow,
   depth = 0,
   shown: (column: ColumnSql) => ShownSql = () => ANY_ROW,
@@ -128,12 +128,21 @@ export function selectRow(
   const table = tableSource(target, alias);
   const condition = where ? sql` AND (${compilePredicate(where, column, depth + 1)})` : raw('');
   const { columns, tail } = shown(column);
-  if (isOuter)
-    return sql`SELECT ${columns} FROM ${table} WHERE ${column(key)} = ${outer(value.attribute)}${condition}${tail}`;
+  const pairs = [{ key, value }, ...more].map((pair) => equalSql(target, pair, column, outer));
+  return sql`SELECT ${columns} FROM ${table} WHERE ${joinSql(pairs, ' AND ')}${condition}${tail}`;
+}
+
+function equalSql(
+  target: RecordInfo,
+  { key, value }: Pick<RelatedFilter<Value>, 'key' | 'value'>,
+  column: ColumnSql,
+  outer: ColumnSql,
+): SqlFragment {
+  if (isOuterValue(value)) return sql`${column(key)} = ${outer(value.attribute)}`;
   const { kind } = attributeOf(target, key).type;
   // An integer beyond the range of the column is an error, and not no row.
   const cast = raw(kind === 'integer' || kind === 'bigint' ? '::int8' : '');
-  return sql`SELECT ${columns} FROM ${table} WHERE ${column(key)} = ${value}${cast}${condition}${tail}`;
+  return sql`${column(key)} = ${value}${cast}`;
 }
 
 /** Columns of a SELECT, and the clauses behind its condition. */

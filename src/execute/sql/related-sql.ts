@@ -2,9 +2,10 @@
 
 import { describeRecords } from '../../describe/describe-model.js';
 import type { AttributeInfo, RowKey } from '../../describe/model-info.js';
-import type { Relation } from '../../describe/relations.js';
-import { PARENT } from '../../operation/related-rows.js';
+import { parentKeys, type Relation } from '../../describe/relations.js';
+import { PARENT, parentSlot } from '../../operation/related-rows.js';
 import type { Predicate, Slot } from '../../request/query/predicate.js';
+import { arrayLiteral } from './encode-parameter.js';
 import type { KeyTerm } from './keyset-sql.js';
 import { attributeOf, compilePredicate, selectedColumn } from './predicate-sql.js';
 import { countSql, orderTerm, type SelectionSql, type TableSql } from './select-sql.js';
@@ -19,10 +20,25 @@ import {
   type SqlFragment,
   sql,
 } from './sql-fragment.js';
-import { type Statement, toStatement } from './statement.js';
+import { type Slots, type Statement, toStatement } from './statement.js';
 
-/** The keys of the parents, as the text of an array. */
-export const KEYS: Slot = Object.freeze({ slot: 'keys' });
+/** The values of one attribute of the parents' keys, as the text of an array. */
+const keysSlot = (index: number): Slot => ({ slot: `keys.${index}` });
+
+/** Fills the slots of the keys of parents. @param literal writes the text of an array. Default: with quotes */
+export function keysOfParents(
+  { keys }: ParentsSql,
+  texts: readonly string[],
+  literal: (texts: readonly string[]) => string = arrayLiteral,
+): Slots {
+  const parts = texts.map((text) => keyTexts(keys, text));
+  return Object.fromEntries(
+    keys.map((_, index) => [
+      keysSlot(index).slot,
+      literal(keys.length === 1 ? texts : parts.map((part) => part[index] as string)),
+    ]),
+  );
+}
 
 /** Names that no model has. */
 const PARENTS = identifier('.parents');
@@ -30,15 +46,19 @@ const ROWS = identifier('.rows');
 /** The place of a parent among the keys. */
 const PLACE = raw(`${PARENTS}.n`);
 
-/** The parents, by the column of their key. */
+/** The parents, by the columns of their key. */
 export interface ParentsSql {
   readonly table: string;
-  readonly key: AttributeInfo;
+  readonly keys: RowKey;
 }
 
 /** Describes the parents of a relation. */
-export function describeParents({ parent, parentKey }: Pick<Relation, 'parent' | 'parentKey'>): ParentsSql {
-  return { table: quotedTable(parent), key: attributeOf(describeRecords(parent), parentKey) };
+export function describeParents(relation: Relation): ParentsSql {
+  const info = describeRecords(relation.parent);
+  return {
+    table: quotedTable(relation.parent),
+    keys: parentKeys(relation).map((name) => attributeOf(info, name)),
+  };
 }
 
 interface RelatedRowsSql {
@@ -96,13 +116,16 @@ export function selectRelatedCounts(
   { parents, where }: RelatedRowsSql,
   limit: number,
 ): SqlFragment {
-  const counted = countSql(rowsOf(table, where), limit);
+  const counted = countSql(rowsOf(table, parents, where), limit);
   return sql`SELECT ${raw(ROWS)}.c AS "count", ${PLACE} AS "place" FROM ${parentsSql(parents)} CROSS JOIN LATERAL (${counted}) AS ${raw(ROWS)}(c)`;
 }
 
 /** Clauses behind the columns of a SELECT of the rows of one parent. */
-function rowsOf({ source, column }: TableSql, where: Predicate): SqlFragment {
-  const condition = inlineSlot(compilePredicate(where, column), PARENT, raw(`${PARENTS}.k`));
+function rowsOf({ source, column }: TableSql, { keys }: ParentsSql, where: Predicate): SqlFragment {
+  const condition = keys.reduce(
+    (found, _, index) => inlineSlot(found, parentSlot(index), keyOfParent(index)),
+    compilePredicate(where, column),
+  );
   return sql` FROM ${source} WHERE ${condition}`;
 }
 
@@ -125,7 +148,7 @@ function selectRelated(
     ...values.map((term, index) => sql`${keySql(term, column)} AS ${sortedColumn(index)}`),
   ];
   const within = order.map((term) => orderTerm(term, keySql(term, column)));
-  const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, where)} ORDER BY ${joinSql(within, ', ')}`;
+  const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, parents, where)} ORDER BY ${joinSql(within, ', ')}`;
   const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${selectedColumn(each)}`));
   // PostgreSQL promises no order of a join, whatever its parts have.
   const around = order.map((term) => {
@@ -151,16 +174,24 @@ export function compileByKey(
   key: string,
 ): Statement {
   const columns = [...attributes, attributeOf(info, key)].map(selectedColumn);
-  const any = sql`ANY(${typedKeys(parents)})`;
+  const any = sql`ANY(${typedKeys(parents, 0)})`;
   const condition = inlineSlot(compilePredicate(where, column), PARENT, any);
   return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);
 }
 
+/** A value of a parent's key. */
+function keyOfParent(index: number): SqlFragment {
+  return raw(`${PARENTS}.k${index}`);
+}
+
 function parentsSql(parents: ParentsSql): SqlFragment {
-  return sql`unnest(${typedKeys(parents)}) WITH ORDINALITY AS ${raw(PARENTS)}(k, n)`;
+  const arrays = parents.keys.map((_, index) => typedKeys(parents, index));
+  const names = parents.keys.map((_, index) => raw(`k${index}`));
+  return sql`unnest(${joinSql(arrays, ', ')}) WITH ORDINALITY AS ${raw(PARENTS)}(${joinSql(names, ', ')}, n)`;
 }
 
 /** The keys. The array gets the type of the parents' column; the SELECT in it is never executed. */
-function typedKeys({ table, key }: ParentsSql): SqlFragment {
-  return sql`CASE WHEN false THEN ARRAY(SELECT ${columnName(key)} FROM ${raw(table)}) ELSE ${KEYS} END`;
+function typedKeys({ table, keys }: ParentsSql, index: number): SqlFragment {
+  const column = columnName(keys[index] as AttributeInfo);
+  return sql`CASE WHEN false THEN ARRAY(SELECT ${column} FROM ${raw(table)}) ELSE ${keysSlot(index)} END`;
 }

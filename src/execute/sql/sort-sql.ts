@@ -4,6 +4,7 @@ import { areNullsFirst, orderShape } from '../../compile/compile-sort.js';
 import type { RankValue, RelatedPlan, SortKey, SortTerm, SortValue } from '../../compile/resource-plan.js';
 import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
+import { keyPairs, parentKeys, targetKeys } from '../../describe/relations.js';
 import { isUniqueKey, type TableFacts, tableFacts } from '../../describe/table-facts.js';
 import { OPEN_ACCESS } from '../../operation/access.js';
 import { bindTexts } from '../../operation/predicates.js';
@@ -148,7 +149,7 @@ export function joinOrder(terms: readonly (SortTerm & PlacedTerm)[], outer: Colu
 }
 
 /** No column of the rows may have the name of another one in the statement, as their own are not qualified. */
-const KEY = identifier('.key');
+const keyAt = (index: number): string => identifier(`.key${index}`);
 
 function joinSqlOf(
   plan: RelatedPlan,
@@ -170,11 +171,16 @@ function joinSqlOf(
     const shown = (column: ColumnSql) => ({ columns: values(column), tail: firstSql(plan, column) });
     return sql` LEFT JOIN LATERAL (${selectRow(row, outer, 0, shown)}) AS ${name} ON true`;
   }
-  const { target, key, value, where } = row;
+  const { target, where } = row;
+  const pairs = [row, ...(row.more ?? [])];
   const column = columnsOf(target, target.name);
   const found = where ? sql` WHERE ${compilePredicate(where, column)}` : raw('');
-  const rows = sql`SELECT ${column(key)} AS ${raw(KEY)}, ${values(column)} FROM ${tableSource(target, target.name)}${found}`;
-  const on = sql`${name}.${raw(KEY)} = ${outer((value as OuterValue).attribute)}`;
+  const shown = pairs.map(({ key }, index) => sql`${column(key)} AS ${raw(keyAt(index))}`);
+  const rows = sql`SELECT ${joinSql(shown, ', ')}, ${values(column)} FROM ${tableSource(target, target.name)}${found}`;
+  const equal = pairs.map(
+    ({ value }, index) => sql`${name}.${raw(keyAt(index))} = ${outer((value as OuterValue).attribute)}`,
+  );
+  const on = joinSql(equal, ' AND ');
   return sql`${raw(isInner ? ' JOIN' : ' LEFT JOIN')} (${rows}) AS ${name} ON ${on}`;
 }
 
@@ -186,11 +192,11 @@ function firstSql(plan: RelatedPlan, column: ColumnSql): SqlFragment {
 }
 
 /** True where the catalogue has proven that no two rows of the target have the same key. */
-function isUniqueTarget({ relation: { targetKey }, target: { info } }: RelatedPlan): boolean {
+function isUniqueTarget({ relation, target: { info } }: RelatedPlan): boolean {
   const facts = tableFacts(info.model);
-  const { column } = attributeOf(info, targetKey);
+  const columns = targetKeys(relation).map((name) => attributeOf(info, name).column);
   return (
-    facts !== undefined && holdsAll(info, facts) && isUniqueKey({ uniqueKeys: facts.exactKeys }, [column])
+    facts !== undefined && holdsAll(info, facts) && isUniqueKey({ uniqueKeys: facts.exactKeys }, columns)
   );
 }
 
@@ -209,7 +215,7 @@ function mayBeNull({ key, related: { target } }: RelatedValue): boolean {
  */
 export function looseReason(plan: RelatedPlan): string | null {
   const { relation, target, where } = plan;
-  const { parent, parentKey, targetKey } = relation;
+  const { parent } = relation;
   const { info, access } = target;
   const everybody = { target: OPEN_ACCESS, where: null, through: null };
   const facts = tableFacts(parent);
@@ -218,15 +224,20 @@ export function looseReason(plan: RelatedPlan): string | null {
     return `a request may not see each ${info.name}`;
   if (!facts || !found) return 'nothing is known of its tables';
   if (found.hasRowSecurity) return `row security may hide rows of ${info.name}`;
-  const column = attributeOf(describeRecords(parent), parentKey);
-  const { column: targetColumn } = attributeOf(info, targetKey);
-  if (facts.columns.get(column.column)?.notNull !== true) return `${parentKey} may be NULL`;
+  const pairs = keyPairs(relation).map(({ parentKey, targetKey }) => ({
+    column: attributeOf(describeRecords(parent), parentKey).column,
+    targetColumn: attributeOf(info, targetKey).column,
+  }));
+  const empty = pairs.findIndex(({ column }) => facts.columns.get(column)?.notNull !== true);
+  if (empty >= 0) return `${parentKeys(relation)[empty]} may be NULL`;
   const isReferred = facts.foreignKeys.some(
     (each) =>
       each.isSure &&
-      each.columns.join('\0') === column.column &&
       each.target === found.id &&
-      each.targetColumns.join('\0') === targetColumn,
+      each.columns.length === pairs.length &&
+      pairs.every(
+        ({ column, targetColumn }) => each.targetColumns[each.columns.indexOf(column)] === targetColumn,
+      ),
   );
   return isReferred && holdsAll(describeRecords(parent), facts)
     ? null

@@ -37,9 +37,9 @@ const ANY = raw(identifier('.any'));
 const NEW = raw(identifier('.new'));
 const CREATED = raw(identifier('.created'));
 
-/** The row that a foreign key of the request has to name, in the place of its own value; by attribute. */
+/** The row that a foreign key of the request has to name, in the place of its own value; by its attributes. */
 export interface GivenReference {
-  readonly attribute: string;
+  readonly attributes: readonly string[];
   readonly row: Predicate;
 }
 
@@ -133,11 +133,11 @@ function refusedSql(
   references: readonly GivenReference[],
   value: (attribute: string) => SqlFragment,
 ): SqlFragment | null {
-  const missing = references
-    .filter(({ attribute }) => placeOf(columns, attribute) >= 0)
-    .map(
-      ({ attribute, row }) => sql`${value(attribute)} IS NOT NULL AND NOT ${compilePredicate(row, value)}`,
-    );
+  const missing = references.flatMap(({ attributes, row }) => {
+    if (attributes.some((name) => placeOf(columns, name) < 0)) return [];
+    const given = joinSql(attributes.map(value), ', ');
+    return sql`num_nulls(${given}) = 0 AND NOT ${compilePredicate(row, value)}`;
+  });
   return missing.length === 0 ? null : joinSql(missing, ' OR ');
 }
 

@@ -5,7 +5,7 @@ import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../
 import { keyNames } from '../../describe/row-key.js';
 import type { DeletionMark, Reference } from '../../operation/operation.js';
 import { allOf, equalTo } from '../../operation/predicates.js';
-import type { Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
+import type { OuterValue, Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import type { WrittenAttribute } from './encode-parameter.js';
 import { attributeOf, type ColumnSql, compilePredicate } from './predicate-sql.js';
@@ -17,8 +17,18 @@ import { type Statement, toStatement, writtenSlot } from './statement.js';
 export const NOW: Slot = Object.freeze({ slot: 'now' });
 
 /** Condition that the row of a written reference is there. */
-export function referredRow({ attribute, target, key, where }: Reference): RelatedFilter<Value> {
-  return { kind: 'exists', target, key, value: writtenSlot(attribute), where };
+export function referredRow(reference: Reference): RelatedFilter<Value> {
+  return rowReferred(reference, writtenSlot);
+}
+
+/** The same. @param value makes the value of an attribute of the reference */
+export function rowReferred<V extends Value>(
+  { attribute, target, key, more = [], where }: Reference,
+  value: (attribute: string) => V | OuterValue,
+): RelatedFilter<Value> {
+  const others = more.map((each) => ({ key: each.key, value: value(each.attribute) }));
+  const further = others.length > 0 ? { more: others } : {};
+  return { kind: 'exists', target, key, value: value(attribute), ...further, where };
 }
 
 /**

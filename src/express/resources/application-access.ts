@@ -71,9 +71,15 @@ function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess |
     const { plan, access = null } = find(key.target) ?? {};
     const isRuled = plan && (plan.scope.size > 0 || plan.visible !== null);
     // A polymorphic one names a row of one of its models.
-    const isOne = !keys.some(({ attribute, target }) => attribute === key.attribute && target !== key.target);
+    const isOne =
+      key.more !== undefined ||
+      !keys.some(
+        ({ attribute, target, more }) => !more && attribute === key.attribute && target !== key.target,
+      );
     const live =
-      isRuled || (isOne && isConstrained(model, key)) ? liveRows(describeRecords(key.target)) : null;
+      isRuled || (isOne && (key.more !== undefined || isConstrained(model, key)))
+        ? liveRows(describeRecords(key.target))
+        : null;
     return isRuled || live ? [{ ...key, access: isRuled ? access : null, live }] : [];
   });
 }

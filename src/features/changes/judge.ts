@@ -122,7 +122,9 @@ function reads(predicate: Predicate, name: string): boolean {
     case 'sql':
       return predicate.parts.some((part) => isOuterValue(part) && part.attribute === name);
     case 'exists':
-      return isOuterValue(predicate.value) && predicate.value.attribute === name;
+      return [predicate, ...(predicate.more ?? [])].some(
+        ({ value }) => isOuterValue(value) && value.attribute === name,
+      );
     case 'written':
       return false;
     default:

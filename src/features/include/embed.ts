@@ -1,6 +1,7 @@
 /** Records -> the same with the relations that a request has included, whatever read the records. */
 
 import { relatedAccess } from '../../access/related-access.js';
+import { parentKeys, relationKeys } from '../../describe/relations.js';
 import { keyNames } from '../../describe/row-key.js';
 import {
   countRelated,
@@ -116,7 +117,7 @@ async function readMember(
 ): Promise<Member> {
   const { plan, fields, include } = inclusion;
   const { relation } = plan;
-  const keys = records.column(relation.parentKey);
+  const keys = relationKeys(relation, (attribute) => records.column(attribute));
   const loaded = records.loaded?.(inclusion, keys);
   const isUnknown = (_: unknown, index: number) => !loaded?.[index];
   const read = await readShown(inclusion, loaded ? keys.filter(isUnknown) : keys, embedding);
@@ -226,7 +227,7 @@ async function readShown(inclusion: Inclusion, keys: readonly (string | null)[],
   const { target } = plan;
   const view = embedding.viewOf(plan);
   const shownBy = view.columnsOf(fields);
-  const needed = include.map((each) => each.plan.relation.parentKey);
+  const needed = include.flatMap((each) => parentKeys(each.plan.relation));
   const columns = [
     ...new Set([...(shownBy.length > 0 ? shownBy : keyNames(target.info.primaryKey)), ...needed]),
   ];

@@ -2,6 +2,7 @@
 
 import { orderNames } from '../../compile/compile-sort.js';
 import { everyInclude, type IncludePlan } from '../../compile/resource-plan.js';
+import { parentKeys } from '../../describe/relations.js';
 import { type Access, type AccessForm, perForm } from '../../operation/access.js';
 import { compileAlso } from '../../operation/compile-operation.js';
 import type {
@@ -66,7 +67,7 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
     { include: wanted }: Inputs,
   ): O => {
     if (!wanted || wanted.length === 0) return operation;
-    const keys = wanted.map(({ plan }) => plan.relation.parentKey);
+    const keys = wanted.flatMap(({ plan }) => parentKeys(plan.relation));
     return { ...operation, select: also(operation.select, keys) };
   };
   return {

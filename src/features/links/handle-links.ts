@@ -158,7 +158,7 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       const { form } = access;
       throw whyUnwritten({ info, endpoint: 'update', entityTag, ifMatch, form }, { state });
     }
-    const key = textOf(text);
+    const key = textOf([text]);
     if (key !== null) return key;
     throw new RefusedRequestError(
       409,

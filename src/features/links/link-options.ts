@@ -112,9 +112,13 @@ function compileRules(can: unknown, refuse: (problem: string) => void): LinkPlan
 const NO_RULES: LinkPlan['can'] = Object.freeze({ add: null, remove: null });
 
 /** Why no links of a relation can be changed. Ends of sentences. */
-function relationProblems({ isOne, target, targetKey, through, scope, parent }: Relation): string[] {
+function relationProblems({ isOne, target, targetKey, more, through, scope, parent }: Relation): string[] {
   if (isOne)
     return ['leads to one record at most; write its foreign key in the body of the record that has it.'];
+  if (more.length > 0)
+    return [
+      `is found by several attributes of ${target.name}, of which a link would set all; write them in the body of each.`,
+    ];
   const scoped = [scope, through?.scope ?? {}].some((each) => Object.keys(each).length > 0);
   const models = [parent, target, ...(through ? [through.model] : [])];
   const problems = models.flatMap((model) => choiceProblem(model) ?? []);

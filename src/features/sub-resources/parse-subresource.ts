@@ -7,7 +7,7 @@ import type { RuledWork } from '../../declare/endpoint.js';
 import { type Access, type AccessForm, accessWith, NONE_GIVEN, perForm } from '../../operation/access.js';
 import { type InputReaders, NOTHING_ASKED } from '../../operation/compile-features.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
-import { PARENT, type RelatedAccess, relatedSlots, rowsUnder } from '../../operation/related-rows.js';
+import { parentSlots, type RelatedAccess, relatedSlots, rowsUnder } from '../../operation/related-rows.js';
 import { checkOwner } from '../../postgres/index.js';
 import {
   compileNamedRules,
@@ -120,8 +120,8 @@ class SubresourceAccess implements Access {
     return JSON.stringify([parent.name, name, this.id, target.digest(), where, through?.digest() ?? null]);
   }
 
-  /** The same with the text of the parent's key. */
+  /** The same with the text of the parent's key, as `relationKeys` has it. */
   under(key: string): Access {
-    return accessWith(this, { slots: { ...this.slots, [PARENT.slot]: key } });
+    return accessWith(this, { slots: { ...this.slots, ...parentSlots(this.plan.relation, key) } });
   }
 }

@@ -2,6 +2,7 @@
 
 import type { Action } from 'routing-controllers';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
+import { type KeyPair, keyPairs, parentKeys, relationKeys } from '../../describe/relations.js';
 import { isOfKey, keyText } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { recordColumn } from '../../execute/customization/hydrate-record.js';
@@ -38,10 +39,10 @@ export interface Subresource {
 export function compileParentReader({ plan, parent }: Subresource) {
   const { info } = parent.plan;
   const { name, address } = info;
-  const { parentKey } = plan.relation;
+  const names = parentKeys(plan.relation);
   const executor = new SqlExecutor(info);
   const textOf = compileKeyText(plan);
-  const select = Object.freeze({ columns: Object.freeze([parentKey]) });
+  const select = Object.freeze({ columns: Object.freeze([...names]) });
   const readKey = perPair((read: ReadOperation) => Object.freeze({ ...read, select }));
   return {
     textOf,
@@ -56,13 +57,12 @@ export function compileParentReader({ plan, parent }: Subresource) {
       const [row] = rows;
       if (!row) throw noSuchRecord({ name, key: keyText(address) });
       if (count > 1) throw severalRecords({ name, key: keyText(address) });
-      return textOf(row[0] ?? null);
+      return textOf(names.map((_, index) => row[index] ?? null));
     },
     /** Runs with the repository of the target. */
     async byMethod(action: Action, { parent: input }: SubresourceArguments): Promise<string | null> {
       const record = await contextOf(parent, action).repository.get(input.id as Id);
-      const [found = null] = recordColumn(info, [record], parentKey);
-      return textOf(found);
+      return textOf(names.map((name) => recordColumn(info, [record], name)[0] ?? null));
     },
   };
 }
@@ -71,7 +71,8 @@ export function compileParentReader({ plan, parent }: Subresource) {
 export function compileSubresourceRows(subresource: Subresource): RowRunner<SubresourceArguments> {
   const { plan, parent, target } = subresource;
   const { address } = parent.plan.info;
-  const { parentKey } = plan.relation;
+  const names = parentKeys(plan.relation);
+  const isInPath = names.every((name) => isOfKey(address, name));
   const list = compileRowRunners(target)('list');
   const reader = compileParentReader(subresource);
   const pageOf = async ({ query, access }: SubresourceArguments, key: string | null, on?: StatementTarget) =>
@@ -80,8 +81,8 @@ export function compileSubresourceRows(subresource: Subresource): RowRunner<Subr
     isOpen: () => list.isOpen() && reader.isOpen(),
     async run(input, on) {
       const slots = keySlots(address, input.parent.id) ?? NO_SLOTS;
-      const part = isOfKey(address, parentKey) ? slots[idSlot(address, parentKey).slot] : undefined;
-      const known = part === undefined || part === null ? undefined : reader.textOf(part);
+      const parts = isInPath ? names.map((name) => slots[idSlot(address, name).slot] ?? null) : [null];
+      const known = parts.includes(null) ? undefined : reader.textOf(parts);
       // Both have ended when this does: a session must not end before its statements.
       const [found, early] = await Promise.allSettled([
         reader.byRows(input, on),
@@ -125,15 +126,25 @@ function noOtherModel(): never {
   throw new TypeError('The rows of a sub-resource are of one model.');
 }
 
-/** The text by which the rows of a parent are found; null where there can be none. */
-function compileKeyText({
-  relation,
-  target,
-  through,
-}: SubresourcePlan): (key: string | null) => string | null {
-  const { parent, parentKey, targetKey } = relation;
+/** The text by which the rows of a parent are found, as `relationKeys` has it; null where there can be none. */
+function compileKeyText(plan: SubresourcePlan): (keys: readonly (string | null)[]) => string | null {
+  const { relation } = plan;
+  const texts = keyPairs(relation).map((pair) => compilePartText(plan, pair));
+  return (keys) => {
+    const [text = null] = relationKeys(relation, (attribute) => {
+      const index = parentKeys(relation).indexOf(attribute);
+      return [texts[index]?.(keys[index] ?? null) ?? null];
+    });
+    return text;
+  };
+}
+
+function compilePartText(
+  { relation: { parent, through: between }, target, through }: SubresourcePlan,
+  { parentKey, targetKey }: KeyPair,
+): (key: string | null) => string | null {
   const { type } = through
-    ? attributeOf(through, relation.through?.parentKey ?? '')
+    ? attributeOf(through, between?.parentKey ?? '')
     : attributeOf(target.info, targetKey);
   const own = parent.getAttributes()[parentKey]?.type as { readonly key?: string } | undefined;
   return (key) => {

@@ -9,7 +9,8 @@ import {
   restrictedNames,
 } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
-import { keyText } from '../../describe/row-key.js';
+import { parentKeys, targetKeys } from '../../describe/relations.js';
+import { keyNames } from '../../describe/row-key.js';
 import { didYouMean } from '../../util/option-problems.js';
 import {
   FILTER_LIMITS,
@@ -127,7 +128,9 @@ export function readableRelations(
   relations: ReadonlyMap<string, RelationFilter>,
   unreadable: ReadonlySet<string>,
 ): ReadonlyMap<string, RelationFilter> {
-  return new Map([...relations].filter(([, { related }]) => !unreadable.has(related.relation.parentKey)));
+  const isReadable = ({ related: { relation } }: RelationFilter) =>
+    !parentKeys(relation).some((name) => unreadable.has(name));
+  return new Map([...relations].filter(([, filter]) => isReadable(filter)));
 }
 
 /** All names that a filter may have. Behind relations, attributes that some requests may not read are left out. */
@@ -204,7 +207,9 @@ function isMergeable(kind: 'and' | 'or', first: NamedFilter, second: NamedFilter
 
 /** A row has several rows of a `hasOne` where nothing keeps a second one out. */
 function isSingle({ relation, target: { info } }: RelatedPlan): boolean {
-  return relation.isOne && relation.targetKey === keyText(info.primaryKey);
+  return (
+    relation.isOne && targetKeys(relation).toSorted().join() === keyNames(info.primaryKey).toSorted().join()
+  );
 }
 
 function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation): NamedRelation {

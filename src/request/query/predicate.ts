@@ -87,6 +87,8 @@ export interface RelatedFilter<V extends Value = string> {
   readonly key: string;
   /** The value, or the attribute of the row that has it. */
   readonly value: V | OuterValue;
+  /** The same of the further attributes of a key of several. Default: none. */
+  readonly more?: readonly { readonly key: string; readonly value: V | OuterValue }[];
   /** On the rows of the target; null is every row. */
   readonly where: Filter<V> | null;
 }

@@ -114,8 +114,8 @@ describe('an association', () => {
   const joins = (association: string) =>
     `${association} joins by Parent.code, and no unique index or constraint of the table "parents" is over "code" alone, so that records ` +
     'would be joined with those of others; CREATE UNIQUE INDEX ON "parents" ("code"); where its values are unique, or give the ' +
-    'association a key that is (targetKey, sourceKey), or remove it and read the rows by a filter. Keys of several columns are no ' +
-    'associations yet.';
+    'association a key that is (targetKey, sourceKey). A key of several columns is no association: use @BelongsToKey and @HasManyKey of ' +
+    'crud-controllers.';
 
   it('[P3] to one record by a key that is not unique is refused', async () => {
     expect(await start([Coded])).to.deep.equal([joins('Coded.parent')]);
