@@ -124,7 +124,7 @@ interface EnumNames {
 
 const RESERVED: ReadonlySet<string> = new Set(
   ['Column', 'DataType', 'Model', 'Table', 'Crud', 'Ref', 'Exclude', 'BelongsTo', 'HasOne', 'HasMany'].concat(
-    ['BelongsToMany', 'Buffer', 'Date', 'Parameters', 'Record', 'literal'],
+    ['BelongsToMany', 'BelongsToKey', 'HasManyKey', 'Buffer', 'Date', 'Parameters', 'Record', 'literal'],
   ),
 );
 
@@ -216,7 +216,7 @@ function remarks({ domain, isGenerated, identity, defaultSql }: AttributePlan['c
 
 function relationLines(relation: RelationPlan, plan: ModelPlan, { models }: ModelContext, need: Need) {
   const { kind, name, target, foreignKey, referencedKey, through, onDelete } = relation;
-  const isOne = kind === 'BelongsTo' || kind === 'HasOne';
+  const isOne = kind === 'BelongsTo' || kind === 'HasOne' || kind === 'BelongsToKey';
   const other = models.get(target);
   const classOf = (className: string): string => {
     const model = models.get(className);
@@ -235,10 +235,19 @@ function relationLines(relation: RelationPlan, plan: ModelPlan, { models }: Mode
     onDelete: onDelete && onDelete !== 'NO ACTION' && !through ? quoted(onDelete) : undefined,
   };
   const ref = need(OURS, 'Ref', true);
-  const owner = plan.attributes.find((each) => each.name === foreignKey);
-  const mayLack = kind === 'HasOne' || (kind === 'BelongsTo' && owner?.column.isNotNull !== true);
+  const isKey = kind === 'BelongsToKey' || kind === 'HasManyKey';
+  const keys = isKey ? [relation, ...(relation.more ?? [])] : [];
+  const owners = (isKey ? keys : [relation]).map((pair) =>
+    plan.attributes.find((each) => each.name === pair.foreignKey),
+  );
+  const isNullable = owners.some((each) => each?.column.isNotNull !== true);
+  const mayLack = kind === 'HasOne' || (isOne && isNullable);
+  const pairs = keys.map((pair) =>
+    kind === 'BelongsToKey' ? [pair.foreignKey, pair.referencedKey] : [pair.referencedKey, pair.foreignKey],
+  );
+  const given = isKey ? Object.fromEntries(pairs.map(([one = '', two = '']) => [one, quoted(two)])) : options;
   return [
-    ...callWith(`@${need(DECORATORS, kind)}(() => ${classOf(target)}, `, options, '  '),
+    ...callWith(`@${need(isKey ? OURS : DECORATORS, kind)}(() => ${classOf(target)}, `, given, '  '),
     isOne
       ? `  declare ${name}?: ${ref}<${target}>${mayLack ? ' | null' : ''};`
       : `  declare ${name}?: ${ref}<${target}[]>;`,

@@ -117,9 +117,15 @@ export interface AttributePlan {
   readonly isSecret: boolean;
 }
 
+/** Two attributes with the same value. */
+export interface KeyNames {
+  readonly foreignKey: string;
+  readonly referencedKey: string;
+}
+
 /** A relation, to one record or to many. */
-export interface RelationPlan {
-  readonly kind: 'BelongsTo' | 'HasOne' | 'HasMany' | 'BelongsToMany';
+export interface RelationPlan extends KeyNames {
+  readonly kind: 'BelongsTo' | 'HasOne' | 'HasMany' | 'BelongsToMany' | 'BelongsToKey' | 'HasManyKey';
   readonly name: string;
   /** Class name of the other model. */
   readonly target: string;
@@ -127,6 +133,8 @@ export interface RelationPlan {
   readonly foreignKey: string;
   /** The attribute that the foreign key refers to. */
   readonly referencedKey: string;
+  /** The further attributes of a key of several. */
+  readonly more?: readonly KeyNames[];
   /** Parts of `BelongsToMany`: class name of the join model, its attribute that refers to the target, and the attribute there. */
   readonly through?: {
     readonly model: string;

@@ -63,7 +63,7 @@ export function capital(word: string): string {
 /** Classes that generated files import, and those that decorators and types of fields name. */
 const TAKEN: ReadonlySet<string> = new Set(
   (
-    'Model Table Column DataType BelongsTo HasOne HasMany BelongsToMany Crud Ref Exclude Expose ' +
+    'Model Table Column DataType BelongsTo HasOne HasMany BelongsToMany BelongsToKey HasManyKey Crud Ref Exclude Expose ' +
     'Object String Number Boolean Array Function Symbol BigInt Date Promise Map Set Error Buffer Record Reflect Parameters'
   ).split(' '),
 );

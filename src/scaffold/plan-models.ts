@@ -50,10 +50,12 @@ export function planModels(schema: DatabaseSchema, { names = {} }: PlanOptions =
   const drafts = new Map(
     tables.map((table) => {
       const own = references.filter(({ child }) => child === table);
-      const relationNames = own.map((each) => ({
-        column: each.column,
-        relation: choices[keyOf(table)]?.relations?.[each.key.name]?.one ?? oneName(each),
-      }));
+      const relationNames = own
+        .filter(({ more }) => more.length === 0)
+        .map((each) => ({
+          column: each.column,
+          relation: choices[keyOf(table)]?.relations?.[each.key.name]?.one ?? oneName(each),
+        }));
       const columns = usable.get(table) as UsableColumns;
       const attributes = planAttributes(table, columns, relationNames, choices[keyOf(table)] ?? {}, problems);
       const relations: RelationPlan[] = [];

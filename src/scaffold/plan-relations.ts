@@ -1,9 +1,14 @@
-/** Foreign keys -> relations both ways, as far as Sequelize joins the right rows: by one column, which is unique alone. */
-import type { DatabaseForeignKey, DatabaseTable, LeftOut, RelationPlan } from './model-plan.js';
+/** Foreign keys -> relations both ways: associations by one column that is unique alone, and relations by keys of several. */
+import type { DatabaseForeignKey, DatabaseTable, KeyNames, LeftOut, RelationPlan } from './model-plan.js';
 import { keyOf, type NameChoices } from './name-choices.js';
 import type { NameProblems } from './name-problems.js';
 import { camelCase, capital, plural, singular, withLast, wordsOf } from './names.js';
 import { isSecret, isWhole, plainColumns, type UsableColumns, unreserved } from './plan-attributes.js';
+
+interface ColumnPair {
+  readonly column: string;
+  readonly targetColumn: string;
+}
 
 /** A foreign key that becomes relations. */
 export interface Reference {
@@ -12,6 +17,8 @@ export interface Reference {
   readonly parent: DatabaseTable;
   readonly column: string;
   readonly targetColumn: string;
+  /** The further columns of a key of several; empty for an association. */
+  readonly more: readonly ColumnPair[];
   /** True where a parent has one child at most. */
   readonly isUnique: boolean;
   /** True for the only foreign key of a table to itself. */
@@ -36,13 +43,13 @@ export function findReferences(
       const construct = `foreign key "${key.name}" of ${keyOf(child)}`;
       const parent = byName.get(target);
       const found = parent ? referenceOf(key, child, parent, usable) : missing(target, otherTables);
-      const again =
-        typeof found === 'string' ? undefined : seen.get(`${found.column} ${target} ${found.targetColumn}`);
+      const name = typeof found === 'string' ? '' : JSON.stringify([target, pairsOf(found)]);
+      const again = seen.get(name);
       if (typeof found === 'string') leftOut.push({ construct, reason: found });
       else if (again !== undefined)
         leftOut.push({ construct, reason: `It is the same relation as "${again}".` });
       else {
-        seen.set(`${found.column} ${target} ${found.targetColumn}`, key.name);
+        seen.set(name, key.name);
         references.push(found);
       }
     }
@@ -63,7 +70,11 @@ function missing(target: string, otherTables: readonly string[]): string {
     : `Its table ${target} has no model.`;
 }
 
-/** The pair of columns that Sequelize may join by, or why there is none. */
+function pairsOf({ column, targetColumn, more }: Reference): readonly ColumnPair[] {
+  return [{ column, targetColumn }, ...more];
+}
+
+/** The columns that rows are joined by, or why there are none. */
 function referenceOf(
   key: DatabaseForeignKey,
   child: DatabaseTable,
@@ -78,18 +89,23 @@ function referenceOf(
     const others = columns.filter((each) => each !== column);
     return isReferred && (isFull || others.every((each) => own.get(each)?.isNotNull));
   });
-  const [column = '', targetColumn = ''] = [columns[at], targetColumns[at]];
-  if (at < 0)
+  if (at < 0 && !isUniqueTogether(parent, targetColumns)) {
+    const [names] = targetColumns;
     return columns.length > 1
-      ? 'It has several columns, and Sequelize joins by one; filter by its columns.'
-      : `Its column ${keyOf(parent)}.${targetColumns[0]} is not unique alone in all rows, and rows of others would be joined.`;
-  const [from, to] = [own.get(column), other.get(targetColumn)];
-  if (!from || !to) return 'A column of it has no attribute.';
-  if (isSecret(child.name, from) || isSecret(parent.name, to))
-    return 'Its column holds a secret, which no answer shows.';
-  const isUnique = isUniqueAlone(child, column);
+      ? `Its columns (${targetColumns.join(', ')}) of ${keyOf(parent)} are not unique together in all rows, and rows of others would be joined.`
+      : `Its column ${keyOf(parent)}.${names} is not unique alone in all rows, and rows of others would be joined.`;
+  }
+  const all = columns.map((column, place) => ({ column, targetColumn: targetColumns[place] ?? '' }));
+  const [first, ...more] = (at < 0 ? all : [all[at]]) as [ColumnPair, ...ColumnPair[]];
+  for (const pair of [first, ...more]) {
+    const [from, to] = [own.get(pair.column), other.get(pair.targetColumn)];
+    if (!from || !to) return 'A column of it has no attribute.';
+    if (isSecret(child.name, from) || isSecret(parent.name, to))
+      return 'Its column holds a secret, which no answer shows.';
+  }
+  const isUnique = at >= 0 && isUniqueAlone(child, first.column);
   const isParent = child === parent && child.foreignKeys.filter((each) => isTo(each, child)).length === 1;
-  return { key, child, parent, column, targetColumn, isUnique, isParent };
+  return { key, child, parent, ...first, more, isUnique, isParent: isParent && at >= 0 };
 }
 
 function isTo({ targetSchema, targetTable }: DatabaseForeignKey, { schema, name }: DatabaseTable): boolean {
@@ -100,15 +116,21 @@ function columnsOf(usable: Usable, table: DatabaseTable) {
   return new Map((usable.get(table)?.columns ?? []).map((column) => [column.name, column]));
 }
 
-function isUniqueAlone({ indexes }: DatabaseTable, column: string): boolean {
-  return indexes.some((index) => isWhole(index) && plainColumns(index).join('\0') === column);
+function isUniqueAlone(table: DatabaseTable, column: string): boolean {
+  return isUniqueTogether(table, [column]);
+}
+
+function isUniqueTogether({ indexes }: DatabaseTable, columns: readonly string[]): boolean {
+  const sorted = columns.toSorted().join('\0');
+  return indexes.some((index) => isWhole(index) && plainColumns(index).toSorted().join('\0') === sorted);
 }
 
 /** Endings of columns that refer to another table. */
 const ENDINGS: ReadonlySet<string> = new Set(['id', 'code', 'uuid', 'fk']);
 
 /** The name of the relation to one: the column without its ending. */
-export function oneName({ column, targetColumn, parent, isParent }: Reference): string {
+export function oneName({ column, targetColumn, more, parent, isParent }: Reference): string {
+  if (more.length > 0) return unreserved(camelCase(withLast(wordsOf(parent.name), singular)) || 'record');
   const words = wordsOf(column);
   const last = words.at(-1) ?? '';
   if (words.length > 1 && ENDINGS.has(last)) return unreserved(camelCase(words.slice(0, -1)));
@@ -156,6 +178,7 @@ function pairTables(references: readonly Reference[], usable: Usable): (readonly
   return [...usable].flatMap(([table, { key }]) => {
     const [first, second, ...more] = references.filter(({ child }) => child === table);
     if (!first || !second || more.length > 0 || table.columns.length !== 2) return [];
+    if (first.more.length + second.more.length > 0) return [];
     const isPair = key.length === 2 && key.includes(first.column) && key.includes(second.column);
     return isPair && table.foreignKeys.length === 2 ? [[first, second] as const] : [];
   });
@@ -178,7 +201,7 @@ class RelationPlanner {
     const longer = plain.toLowerCase().endsWith(target.toLowerCase()) ? [] : [`${plain}${target}`];
     const name = this.#free(reference, child, 'one', [plain, ...longer, `${plain}Record`]);
     this.#site(child).relations.push({
-      kind: 'BelongsTo',
+      kind: reference.more.length > 0 ? 'BelongsToKey' : 'BelongsTo',
       name,
       target,
       ...this.#keys(reference),
@@ -198,7 +221,7 @@ class RelationPlanner {
     const byOne = `${base}By${capital(one)}`;
     const names = isTwice ? [byOne, `${byOne}List`] : [base, byOne, `${base}List`];
     this.#site(parent).relations.push({
-      kind: isUnique ? 'HasOne' : 'HasMany',
+      kind: reference.more.length > 0 ? 'HasManyKey' : isUnique ? 'HasOne' : 'HasMany',
       name: this.#free(reference, parent, 'many', names),
       target: className,
       ...this.#keys(reference),
@@ -227,11 +250,13 @@ class RelationPlanner {
     return this.sites.get(table) as RelationSite;
   }
 
-  #keys({ child, parent, column, targetColumn }: Reference) {
-    return {
+  #keys(reference: Reference) {
+    const { child, parent, more } = reference;
+    const [first, ...others] = pairsOf(reference).map(({ column, targetColumn }) => ({
       foreignKey: this.#site(child).attributes.get(column) ?? column,
       referencedKey: this.#site(parent).attributes.get(targetColumn) ?? targetColumn,
-    };
+    })) as [KeyNames, ...KeyNames[]];
+    return more.length > 0 ? { ...first, more: others } : first;
   }
 
   /** The first of the names that the model does not have yet, unless people chose another. */

@@ -151,9 +151,11 @@ public.employees: Employee employee (id) id / id
   HasMany children: Employee manager=id
 public.event_notes: EventNote event-note (id) id / id
   id* eventId<event_id> eventAt<event_at>
+  BelongsToKey event: Event eventId=id eventAt=at
 public.events: Event event (id,at) id / id
   id* at* orderId<order_id>
   BelongsTo order: Order orderId=id
+  HasManyKey eventNotes: EventNote eventId=id eventAt=at
 public.far_orders: FarOrder far-order ()  /
   rowId<id> note
 public.follows: Follow follow (followerId,followeeId) followerId / followerId
@@ -184,6 +186,7 @@ public.orders: Order order (id) id / id
   HasMany events: Event orderId=id
 public.posts: Post post (id) id / id
   id* threadNo<thread_no> projectId<project_id>
+  BelongsToKey thread: Thread threadNo=number projectId=projectId
 public.profiles: Profile profile (artistId) artistId / artistId
   artistId<artist_id>* bio
   BelongsTo artist: Artist artistId=id
@@ -205,6 +208,7 @@ public.tags: Tag tag (id) id / id
 public.threads: Thread thread (projectId,number) projectId / projectId
   projectId<project_id>* number*
   BelongsTo project: Project projectId=id
+  HasManyKey posts: Post threadNo=number projectId=projectId
 public.votes: Vote vote (id) id / id
   id* tenantId<tenant_id> replyId<reply_id>
   BelongsTo reply: Reply replyId=id
@@ -246,9 +250,7 @@ id of public.order_view: Nothing says which columns of a view are unique, so its
 table public.quo"ted: Its name has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read; a view can give it another name.
 id of public.sessions: Its key (token) has a column that is hidden as a secret; its rows are only listed.
 column sales.orders.tempers: Its type sales.temper[] is an array of a domain; a view can cast it to an array of sales.mood.
-column sales.orders.p: Its type pair is a row type, which has no form in JSON; a view can name its parts.
-foreign key "event_notes_event_id_event_at_fkey" of public.event_notes: It has several columns, and Sequelize joins by one; filter by its columns.
-foreign key "posts_thread" of public.posts: It has several columns, and Sequelize joins by one; filter by its columns.`;
+column sales.orders.p: Its type pair is a row type, which has no form in JSON; a view can name its parts.`;
 
 const HINTS = `
 public.artists: Password, api_token, file_hash are hidden as a secret.
@@ -270,8 +272,8 @@ function shown({ table, className, fileName, prefix, id, attributes, ...plan }: 
     `${table.schema}.${table.name}: ${head} (${id}) ${plan.filterAllow} / ${plan.sortAllow}`.trimEnd(),
     `  ${names.join(' ')}`,
     ...plan.relations.map(
-      ({ kind, name, target, foreignKey, referencedKey, through }) =>
-        `  ${kind} ${name}: ${target} ${foreignKey}=${referencedKey}${through ? ` ${through.model}.${through.otherKey}=${through.referencedKey}` : ''}`,
+      ({ kind, name, target, foreignKey, referencedKey, more = [], through }) =>
+        `  ${kind} ${name}: ${target} ${foreignKey}=${referencedKey}${more.map((each) => ` ${each.foreignKey}=${each.referencedKey}`).join('')}${through ? ` ${through.model}.${through.otherKey}=${through.referencedKey}` : ''}`,
     ),
   ];
 }
