@@ -11,8 +11,8 @@ import type { Place, PlaceCodec } from './place.js';
 const PATIENCE = 10_000;
 /** Characters of what is written to all at once. Who gets more reads it in pages. */
 const PIECE = 32 * 1024;
-/** Events of a page. */
-const PAGE = 250;
+/** Events of a page: some 300 kB. Each page reads all rows of its window, of which there may be ten thousand. */
+const PAGE = 1_000;
 /** Bounds of the time after which a client comes back; milliseconds. Many would come at once otherwise. */
 const RETRY = [2_000, 5_000] as const;
 

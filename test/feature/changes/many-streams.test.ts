@@ -58,6 +58,13 @@ describe('many streams of changes', () => {
     statementChannel.start.unsubscribe(note);
     return texts;
   };
+  /** Inserts as many rows as have an event each, and waits for their tick: with those of the next turn there would be one event, a reset. */
+  const insertIntoTick = async (room: number): Promise<void> => {
+    await other.query('INSERT INTO parcels (room) SELECT $1 FROM generate_series(1, 9000)', [room]);
+    const seen = `SELECT pg_visible_in_snapshot(c.xid, t.snap) AS "isSeen" FROM (SELECT xid FROM crud_changes ORDER BY id DESC LIMIT 1) AS c,
+      (SELECT snap FROM crud_ticks ORDER BY n DESC LIMIT 1) AS t`;
+    while ((await other.query(seen)).rows[0]?.isSeen !== true) await delay(20);
+  };
 
   afterEach(async () => {
     for (const response of streams.splice(0)) response.destroy();
@@ -113,10 +120,7 @@ describe('many streams of changes', () => {
     await delay(300);
     const turns = wholeOr(3, 20);
     const before = memoryInUse();
-    for (let turn = 0; turn < turns; turn += 1) {
-      await other.query('INSERT INTO parcels (room) SELECT 5 FROM generate_series(1, 9000)');
-      await delay(260);
-    }
+    for (let turn = 0; turn < turns; turn += 1) await insertIntoTick(5);
     expect(memoryInUse() - before).to.be.below(20_000_000);
     const stream = new OpenStream(response);
     await stream.until(({ events }) => events.length >= turns * 9_000, 400_000);
@@ -130,10 +134,7 @@ describe('many streams of changes', () => {
     response.pause();
     await delay(300);
     // More than the buffers of both sides have room for.
-    for (let turn = 0; turn < 8; turn += 1) {
-      await other.query('INSERT INTO parcels (room) SELECT 6 FROM generate_series(1, 9000)');
-      await delay(260);
-    }
+    for (let turn = 0; turn < 8; turn += 1) await insertIntoTick(6);
     // A process without streams sends no statement.
     while ((await statementsIn(600)).length > 0);
     const stream = await new OpenStream(response).until(({ isEnded }) => isEnded, 30_000);
