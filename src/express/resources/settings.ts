@@ -200,7 +200,7 @@ export function resolveSettings(
     ...canProblems(can),
     ...flagProblems('deny', deny),
     ...('rls' in options ? rowSecurityProblems(options.rls) : []),
-    ...('problem' in options && typeof problem !== 'function' && problem !== 'next'
+    ...(options.problem !== undefined && typeof problem !== 'function' && problem !== 'next'
       ? [
           `problem is ${showValue(options.problem)}; use a function of the problem, or 'next', or leave it out.`,
         ]

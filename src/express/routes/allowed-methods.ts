@@ -9,10 +9,13 @@ import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'> &
   Partial<Pick<ControllerRoute, 'isRefused'>>;
 
-/** Closes every path of a resource: what no route has taken is answered here. Paths keep the order of the routes. */
+/** Closes every path of a resource: what no route has taken is answered here. Paths without parameters come first. */
 export function closePaths(router: Router, routes: readonly ClosableRoute[], matching: PathMatching): void {
-  for (const { path, routes: own } of closablePaths(routes, matching))
-    router.all(path, refuseOtherMethods(own));
+  const paths = closablePaths(routes, matching);
+  // The first one answers: `/changes` before `/:id`, which has other methods.
+  for (const isOpen of [false, true])
+    for (const { path, routes: own } of paths)
+      if (path.includes(':') === isOpen) router.all(path, refuseOtherMethods(own));
 }
 
 /** Each path as one of its routes has it, and all of these. */

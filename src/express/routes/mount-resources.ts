@@ -116,7 +116,12 @@ export function mountResources(plan: MountPlan): MountedRouter {
   throwProblems([...problems, ...guardedPublicProblems(resources, controllers)]);
   putFirst(router, first);
   for (const { path, handler } of shared) router.get(path, handler(router));
-  const narrow = routes.flatMap(({ registered }) => narrowPaths(registered.routes, matching));
+  const narrow = routes.flatMap(({ resource: { plan }, registered }) =>
+    narrowPaths(registered.routes, matching, (wider, path) => {
+      const isRecord = wider.path === `${plan.prefix}/:id`;
+      return !isRecord || mayBeId(plan, path.slice(plan.prefix.length + 1));
+    }),
+  );
   closePaths(
     router,
     [
@@ -222,15 +227,19 @@ function wordProblems({
   resource: { plan },
   registered: { routes },
 }: MountedRouter['routes'][number]): string[] {
-  const { name, prefix, idParts, idKind, parseId } = plan;
+  const { name, prefix } = plan;
   return routes.flatMap(({ verb, path, spec }) => {
     const isTaken = routes.some((each) => each.verb === verb && each.path === `${prefix}/:id`);
     if (!spec?.wordOption || !isTaken) return [];
     const word = spec.path.slice(1);
-    const isFunction = idKind === 'custom' && idParts.length === 1;
-    if (!isFunction && parseId(word).kind !== 'id') return [];
+    if (!mayBeId(plan, word)) return [];
     return `${name}: ${verb.toUpperCase()} ${path} may be the path of a record with the id '${word}', which could not be read; set ${spec.wordOption} to a word that no id is, such as 'all-${word}'.`;
   });
+}
+
+/** True where the word of a path may be the id of a record. */
+function mayBeId({ idKind, idParts, parseId }: Resource['plan'], word: string): boolean {
+  return (idKind === 'custom' && idParts.length === 1) || parseId(word).kind === 'id';
 }
 
 /** Route that answers a verb for every path of this shape, if there is one. @param seen routes, by verb and shape */

@@ -60,8 +60,16 @@ export function compareOwnRoutes(
   return { first, closed, problems };
 }
 
-/** The paths of a resource that a wider one of it contains, as `/:id` contains `/many`, each with the verbs of both. */
-export function narrowPaths(routes: readonly ClosableRoute[], matching: PathMatching): ClosableRoute[] {
+/**
+ * The paths of a resource that a wider one of it contains, as `/:id` contains `/many`, each with the verbs of both.
+ *
+ * @param isMet whether requests of a path go on to a wider route: no record has a word as its id where ids are numbers
+ */
+export function narrowPaths(
+  routes: readonly ClosableRoute[],
+  matching: PathMatching,
+  isMet: (wider: ClosableRoute, path: string) => boolean,
+): ClosableRoute[] {
   const shaped = routes.map((route) => {
     const { path } = route;
     return { route, shape: typeof path === 'string' ? pathShape(path, matching).split('/') : ['*'] };
@@ -70,8 +78,11 @@ export function narrowPaths(routes: readonly ClosableRoute[], matching: PathMatc
     // No parameter is empty, as the root of a router of its own is.
     if (shape.at(-1) === '' || !shape.every((segment) => PLAIN_SEGMENT.test(segment))) return [];
     const text = shape.join();
-    const wider = shaped.filter((other) => other.shape.join() !== text && isCovered(shape, other.shape));
     const { path } = route;
+    const wider = shaped.filter(
+      (other) =>
+        other.shape.join() !== text && isCovered(shape, other.shape) && isMet(other.route, String(path)),
+    );
     return wider.length > 0 ? [route, ...wider.map((other) => ({ ...other.route, path }))] : [];
   });
 }

@@ -17,6 +17,8 @@ export interface RouteInfo {
   readonly resource: string;
   /** The generated operation, or null for a route that a subclass added. A sub-resource is a list. */
   readonly operation: Operation | OptionRoute | null;
+  /** The operations that it executes as well, such as `createMany` for an array and `upsert` with `on_conflict`. */
+  readonly joined: readonly (Operation | OptionRoute)[];
   /** The controller's method that answers; of a sub-resource its option, such as `subresources.reviews`. */
   readonly handler: string;
   /** Why it does not run our SQL now but Sequelize's, such as `the model has a hook beforeFind`; none when it does. */
@@ -40,7 +42,7 @@ export function describePaths(
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
-      registered.routes.map(({ verb, path, method, spec, generalPathReasons }) => {
+      registered.routes.map(({ verb, path, method, spec, joined, generalPathReasons }) => {
         const { plan } = resource;
         const executes = (spec?.executes ?? (spec ? [spec] : [])).map(({ operation, ...of }) => ({
           operation,
@@ -53,6 +55,7 @@ export function describeRoutes(routePrefix: string, routes: MountedRouter['route
           path: `${routePrefix}${path}`,
           resource: (executes.at(-1)?.plan ?? plan).name,
           operation: spec?.endpoint ?? null,
+          joined: Object.freeze(joined.map(({ endpoint }) => endpoint)),
           handler: method,
           generalPathReasons: Object.freeze([...new Set([...generalPathReasons(), ...present])]),
         });
@@ -81,7 +84,7 @@ export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly
     route.method,
     route.path,
     // A route that a subclass added is named by its method.
-    route.operation ?? `${route.resource}.${route.handler}`,
+    [route.operation ?? `${route.resource}.${route.handler}`, ...route.joined].join(','),
     ...listCells(route.operation === 'list' ? byName.get(route.resource) : undefined),
     route.generalPathReasons.join('; ') || NOTHING,
   ]);

@@ -195,6 +195,7 @@ describe('adding a route', () => {
       path: `/teams${path}`,
       resource: 'Team',
       operation: null,
+      joined: [],
       handler,
       generalPathReasons: ['the route is hand-written'],
     });

@@ -93,7 +93,7 @@ describe('choosing endpoints', () => {
   it('lists the routes that there are', async () => {
     const { crud } = await serve(['list', 'read', 'create', 'update', 'delete']);
     const generalPathReasons = onPath({ fast: [], general: ['fastPath is false'] });
-    const common = { resource: 'Report', generalPathReasons };
+    const common = { resource: 'Report', joined: [], generalPathReasons };
     expect(crud.routes).to.deep.equal([
       { ...common, method: 'GET', path: '/reports', operation: 'list', handler: 'list' },
       { ...common, method: 'POST', path: '/reports', operation: 'create', handler: 'create' },

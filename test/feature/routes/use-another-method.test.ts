@@ -42,8 +42,8 @@ const PATHS = [
   ['/names/x', ITEM, ['post']],
   ['/nests', READS, ['post']],
   ['/nests/1', READS, ['patch', 'delete']],
-  // A record may have this id.
-  ['/eggs/stats', ITEM, ['post']],
+  // No record has this id.
+  ['/eggs/stats', READS, ['post']],
   ['/eggs/1/warmth', 'PUT, OPTIONS', ['get']],
 ] as const;
 

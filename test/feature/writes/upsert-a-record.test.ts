@@ -629,10 +629,12 @@ describe('the option upsert', () => {
         ]);
     });
 
-  it('is in the document of creates', async () => {
+  it('is in the document of creates, and in the table of routes', async () => {
     const Model = models.get('plain') as ModelClass;
-    const { agent } = await buildApp({ models: [Model], logger: new CapturedLog() });
+    const { agent, crud } = await buildApp({ models: [Model], logger: new CapturedLog() });
     const { body } = await agent.get('/openapi.json');
+    const creating = crud.routes.find(({ method }) => method === 'POST');
+    expect(creating?.joined).to.deep.equal(['upsert']);
     const { parameters, requestBody, responses } = body.paths['/plain'].post;
     expect(
       parameters
