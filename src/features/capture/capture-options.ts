@@ -215,7 +215,7 @@ export const checkCapture: ResourceCheck = (plan) => {
 };
 
 /** Compiles `history` of `bootstrap`. */
-export const compileActor: OptionCompiler = (value, report): { readonly actor: ActorRule | null } => {
+export const compileActor: OptionCompiler = (value = {}, report): { readonly actor: ActorRule | null } => {
   if (!isPlain(value)) {
     report(`history is ${showValue(value)}; use { actor: (request) => … }, or leave it out.`);
     return { actor: null };

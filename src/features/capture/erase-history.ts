@@ -44,6 +44,7 @@ export async function eraseRow(
     attributeOf(info, name).column,
     ...earlierColumns(model, name),
   ]);
+  if (columns?.length === 0) return 0;
   return call(model, ERASE, [sourceOf({ model }), row, columns ? arrayLiteral(columns) : null], place);
 }
 

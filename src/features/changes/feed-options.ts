@@ -58,7 +58,7 @@ const NUMBERS: Readonly<Record<keyof Omit<FeedSettings, 'path'>, readonly [numbe
   };
 
 /** Compiles the option. */
-export const compileFeedSettings: OptionCompiler = (value, report): FeedSettings => {
+export const compileFeedSettings: OptionCompiler = (value = {}, report): FeedSettings => {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isObject)
     report(`changes is ${showValue(value)}; use an object such as { path: '/changes' }, or leave it out.`);

@@ -2,17 +2,20 @@
 import type { Request, Response } from 'express';
 import type { Sequelize } from 'sequelize';
 import { noteOperation } from '../../diagnostics/channels.js';
+import { hasState } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { isDraining } from '../../express/server/express-server.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
 import type { Input, Inputs } from '../../operation/feature.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { enginesInUse } from '../../postgres/index.js';
 import { compileWorkParser } from '../../request/parse-request.js';
 import { CURSOR_LENGTH } from '../../request/query/cursor-codec.js';
 import { requestLogger } from '../../request/request-log.js';
 import { JsonAnswer, writesPlainJson } from '../../respond/json-answer.js';
+import { logFailure } from '../../respond/send-problem.js';
 import { keptIn } from '../../util/memo.js';
 import { changesOf, historyOf } from '../capture/capture-options.js';
 import { changeTables } from '../capture/change-table.js';
@@ -27,6 +30,8 @@ import { readPage } from './long-poll.js';
 import { behind, type Place, placeCodec } from './place.js';
 import { TickSignal } from './tick-signal.js';
 
+/** The state of a statement that names a table which is not there: `sql` prints it, and the start has said so. */
+const MISSING_TABLE = '42P01';
 const EVENT_STREAM = 'text/event-stream';
 
 /** Events of a page at most. */
@@ -137,10 +142,17 @@ async function begin(
   );
   const digest = conditions.map((each) => each.digest);
   const codec = placeCodec(resource.cursors, resource.plan, digest, retentions);
-  const found = (place: Place) => ({ feed, audience, codec, place });
-  if (after === 'now') return found(behind(await feed.now()));
-  if (after === 'start') return found(await feed.start());
-  return found(await feed.alone((ticks) => codec.decode(after, ticks)));
+  const find = async (): Promise<Place> => {
+    if (after === 'now') return behind(await feed.now());
+    if (after === 'start') return await feed.start();
+    return await feed.alone((ticks) => codec.decode(after, ticks));
+  };
+  const place = await find().catch((error: unknown) => {
+    if (!hasState(error, MISSING_TABLE)) throw error;
+    logFailure(request, 503, error);
+    throw new RefusedRequestError(503, 'Changes cannot be followed now; try again later.');
+  });
+  return { feed, audience, codec, place };
 }
 
 /** By instance, and by the table of events. */

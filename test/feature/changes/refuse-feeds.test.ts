@@ -86,7 +86,12 @@ describe('an application with feeds', () => {
 describe('a feed in other places', () => {
   const site = serveTestApp(() => ({
     models: [Phrase, Letter, Pause],
-    bootstrap: { metrics: true, indexAdvice: false },
+    // What is undefined is left out.
+    bootstrap: Object.assign({ metrics: true, indexAdvice: false }, {
+      changes: undefined,
+      history: undefined,
+      problem: undefined,
+    } as object),
   }));
 
   it('is described, with its schemas', () => {
@@ -113,6 +118,15 @@ describe('a feed in other places', () => {
     expect(components.schemas['PhraseChanges']?.required).to.deep.equal(['items', 'next_cursor', 'has_next']);
   });
 
+  it('has no methods of a record, whose path has others', async () => {
+    const { headers } = await site.agent.post('/letters/changes').send({}).expect(405);
+    expect(headers['allow']).to.equal('GET, HEAD, OPTIONS');
+    const options = await site.agent.options('/letters/changes').expect(204);
+    expect(options.headers['allow']).to.equal('GET, HEAD, OPTIONS');
+    const record = await site.agent.post('/letters/7').send({}).expect(405);
+    expect(record.headers['allow']).to.equal('GET, HEAD, PATCH, DELETE, OPTIONS');
+  });
+
   it('is there where the endpoint is named', async () => {
     await site.agent.get('/pauses/changes').expect(200);
     await site.agent.get('/pauses').expect(200);
@@ -134,6 +148,16 @@ describe('a feed in other places', () => {
     expect([refused.status, refused.body.errors?.[0]?.code]).to.deep.equal([400, 'changes.not-stored']);
     expect((await site.agent.get('/letters/changes')).status).to.equal(500);
     await site.agent.get('/letters/changes').set('X-All', '1').expect(200);
+  });
+
+  it('is 503 while its table is not there', async () => {
+    await site.engine.sequelize.query('ALTER TABLE crud_ticks RENAME TO ticks_before');
+    for (const accept of ['application/json', 'text/event-stream']) {
+      const { status, body } = await site.agent.get('/pauses/changes?after=start').set('Accept', accept);
+      expect([status, body.detail]).to.deep.equal([503, 'Changes cannot be followed now; try again later.']);
+    }
+    await site.engine.sequelize.query('ALTER TABLE ticks_before RENAME TO crud_ticks');
+    await site.agent.get('/pauses/changes').expect(200);
   });
 
   it('writes ids as paths have them', async () => {

@@ -122,6 +122,12 @@ except({ session: REASON, records: REASON }).describe('the erasure of a history'
     expect(JSON.stringify(await stored('wards'))).to.not.include('secret');
   });
 
+  it('of no attributes stores nothing', async () => {
+    const before = await stored();
+    expect(await patients.eraseHistory(1, [])).to.equal(0);
+    expect(await stored()).to.deep.equal(before);
+  });
+
   it('refuses an attribute that is none', async () => {
     const error = await caughtError(() => patients.eraseHistory(1, ['nam' as 'name']));
     expect(String(error)).to.equal("TypeError: Patient has no attribute 'nam'.");
