@@ -5,7 +5,7 @@ import { BENCH } from './paths.js';
 
 /** A server that is compared with others. `W` is the type that writes requests for its API. */
 export interface Contender<W = unknown> {
-  /** As `--only` takes it. */
+  /** Name for `--only`. */
   readonly name: string;
   readonly title: string;
   /** An extension is ours with code of a user's in its routes, or the limit with the same by hand. */

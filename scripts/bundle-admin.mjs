@@ -13,7 +13,7 @@ const ICONS = '@mui/icons-material';
 
 /** Bundles a folder with `main.tsx` and `index.html` into another one, with other pages beside it. */
 export async function bundleAdmin(source, target, pages = ['main.tsx']) {
-  // Not before the packages are installed.
+  // Imported late, when the packages are installed.
   const { build } = await import('esbuild');
   mkdirSync(target, { recursive: true });
   cpSync(path.join(source, 'index.html'), path.join(target, 'index.html'));

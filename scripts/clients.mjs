@@ -111,7 +111,7 @@ async function lint({ text }) {
   };
 }
 
-/** With the atlas, its embedded PostgreSQL and an empty folder, which all end with the work. */
+/** Runs work beside the atlas, its embedded PostgreSQL and an empty folder, which all end with it. */
 async function besideAtlas(work) {
   const { createTemporaryFolder } = await import('../dist/test/support/temporary-folder.js');
   const { AtlasProcess } = await import('../dist/test/support/atlas-process.js');

@@ -21,7 +21,7 @@ export async function combinations(names) {
   if (rows.some(({ isRight }) => !isRight)) throw new StepFailed('');
 }
 
-/** They are compiled first. */
+/** Names of the combinations, which a compiled file has. */
 async function combinationNames() {
   const { COMBINATIONS } = await import('../dist/test/support/combinations.js');
   return Object.keys(COMBINATIONS);

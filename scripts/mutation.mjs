@@ -8,7 +8,7 @@ import { installPackages } from './set-up.mjs';
 import { programs, root, StepFailed } from './step.mjs';
 
 const PACKAGE = path.join(root, 'test/mutation');
-/** Of runs: git and Biome leave it out. */
+/** The folder of runs: git and Biome leave it out. */
 const WORK = 'coverage/mutation';
 const UNIT = 'dist/test/unit/**/!(*fuzz|*oracle).test.js';
 const FEATURE = 'dist/test/feature';

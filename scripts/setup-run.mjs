@@ -10,7 +10,7 @@ const PAGE = 'docs/setups.md';
 const REQUESTS = 'run against the program of each setup by npm run setups';
 const REFUSAL = 'printed by the program of tsx without types, with npm run setups';
 
-/** Of this package: a command would take it for its own. */
+/** Variables of this package's npm, which a command would take for its own. */
 const NOT_THEIRS = /^npm_(?:package|lifecycle|command|config_local_prefix)/i;
 
 /** @returns what came of it as `text`, the `versions` that it had, and whether it `isRight` */

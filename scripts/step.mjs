@@ -43,8 +43,8 @@ export async function runScript(script, args = [], { node = process.execPath, ..
 /**
  * Runs a program. It gets the signals, each once, and decides what becomes of them.
  *
- * @param options `folder` is where it runs, the root folder by default; `env` is added to the environment; `onMessage` receives
- * what it sends to its parent; what it prints `atEnd` is printed when it has ended, because others print meanwhile
+ * @param options `folder` is its working folder, the root folder by default. `env` is added to the environment. `onMessage` receives
+ * its messages to the parent. With `atEnd` its output is printed when it has ended, because others print meanwhile
  */
 export async function runProgram(file, args, { folder = root, env = {}, onMessage, atEnd = false } = {}) {
   const output = atEnd ? 'pipe' : 'inherit';

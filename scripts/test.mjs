@@ -17,7 +17,7 @@ const ALL = 'dist/test/**/*.test.js';
 const PARTS = ['[e-k]', 's', '[l-rt-z]'].map((initial) => `dist/test/feature/${initial}*/**/*.test.js`);
 /** The part of those on the general path that runs by itself. */
 const GENERAL = 'dist/test/feature/[m-z]*/**/*.test.js';
-/** It starts a process for each program of the guide. */
+/** A test that starts a process for each program of the guide. */
 const GUIDE = 'dist/test/feature/*.test.js';
 /** `npm run admin -- --test`, which installs packages of its own. */
 const APART = 'dist/test/admin/**/*.test.js';
@@ -51,15 +51,15 @@ async function lint() {
   await runScript(programs.biome, ['ci', '.', ...(process.stdout.isTTY ? [] : ['--colors=off'])]);
 }
 
-/** From scratch: the compiled tests of a file that was renamed or removed must not run. */
+/** Compiles from scratch: the compiled tests of a file that was renamed or removed must not run. */
 async function compileAnew() {
   remove('dist');
   await compile();
 }
 
 /**
- * The runs that take longest come first, so that all ends of the work come at about the same time, and those that wait come beside
- * those that compute. The soak comes last, because it judges how soon faults are over.
+ * The longest runs come first, so that all parallel runs end at about the same time. Runs that wait come beside
+ * runs that compute. The soak comes last, because it measures the end of faults.
  */
 async function runsOf(counts, isShort) {
   const [once, fast] = [await tagged('once'), isShort ? await tagged('fast') : []];

@@ -72,10 +72,10 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
   preparedStatements?: boolean;
   /**
    * True where generated creates and updates of several requests may share a transaction. `true` makes writes half as
-   * fast again where many wait for a connection: up to eight of one statement are executed and committed together,
+   * fast again where many wait for a connection. Up to eight of one statement are executed and committed together,
    * each answered with its own outcome. They have one `now()` and one transaction id, which `DEFAULT now()` and
-   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back,
-   * and each is executed again in a transaction of its own. Tables with triggers or deferrable constraints take no
+   * logical replication show. When one fails, waits 20 ms for a lock or takes 100 ms, all of them are rolled back.
+   * Then each is executed again in a transaction of its own. Tables with triggers or deferrable constraints take no
    * part. A `ConfigError` together with `preparedStatements: false`. Default: false, one transaction for each write.
    */
   groupCommit?: boolean;

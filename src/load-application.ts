@@ -30,12 +30,11 @@ export interface GivenOptions {
 }
 
 /**
- * Imports a module, which runs it, and takes what `bootstrap` made there: on an Express application that is exported or not, or
- * in a function `createApp` that is exported. Else it takes the exported models with `@Crud`, and controllers that extend
+ * Imports a module, which runs it, and takes the application that `bootstrap` made there: on an Express application, exported or not, or
+ * in an exported function `createApp`. Else it takes the exported models with `@Crud`, and controllers that extend
  * generated ones. No database is reached, and nothing listens.
  *
- * @throws ConfigError when there is none of these, what there is is configured wrongly, or there is an application and the command
- * line has options
+ * @throws ConfigError when there is none of these, for a wrong configuration, and for an application where the command line has options
  */
 export function loadApplication(file: string, options: GivenOptions): Promise<DescribedApplication> {
   goOffline();

@@ -14,7 +14,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Both ends included. */
+/** A whole number, both ends included. */
 export function randomInteger(random: Random, lowest: number, highest: number): number {
   return lowest + Math.floor(random() * (highest - lowest + 1));
 }

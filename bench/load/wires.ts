@@ -23,7 +23,7 @@ const COUNTED_PATH = '/counted-articles';
 
 type Writes = Pick<Wire, 'read' | 'create' | 'update'>;
 
-/** These hardly differ. */
+/** Writes, which hardly differ between APIs. */
 const writes: Writes = {
   read: (id) => get(`${PATH}/${id}`),
   create: (body) => ({ method: 'POST', path: PATH, body }),

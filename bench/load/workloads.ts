@@ -6,7 +6,7 @@ import type { Wire } from './wires.js';
 
 /** A kind of load. `W` is the type that writes requests for the API of a contender. */
 export interface Workload<W = unknown> {
-  /** As `--work` takes it. */
+  /** Name for `--work`. */
   readonly name: string;
   readonly title: string;
   /** True where it changes the table, which is restored afterwards. */
@@ -37,7 +37,7 @@ const NAMES = [
 /** Different requests of a workload that chooses rows. */
 const VARIETY = 5_000;
 
-/** Of a hundred requests of the mix; the rest reads by id. */
+/** Numbers among a hundred requests of the mix; the rest reads by id. */
 const MIX = { list20: 20, filter20: 10, update: 10, create: 5 };
 
 export const WORKLOADS: readonly Workload<Wire>[] = [

@@ -72,7 +72,7 @@ export async function loadWith({
   return JSON.parse(result) as LoadResult;
 }
 
-/** Its name and version. */
+/** Name and version of wrk. */
 export function wrkVersion(): string {
   // It prints the version with its usage, and fails.
   const { stdout, stderr } = spawnSync('wrk', ['--version'], { encoding: 'utf8' });

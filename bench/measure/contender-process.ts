@@ -20,8 +20,8 @@ export interface ContenderEnvironment {
 }
 
 /**
- * V8 collects what a process at rest does not need, and takes compiled code for that: after a minute in which others were
- * measured a contender would be compiling, as a server under load never does.
+ * A flag against a garbage collection of V8 in processes at rest, which drops compiled code. After a minute at rest a contender
+ * would compile again, which a server under load never does.
  */
 const STAYS_WARM = '--no-memory-reducer';
 /** Milliseconds. */

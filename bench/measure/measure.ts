@@ -48,7 +48,7 @@ export interface Bench {
   say(text: string): void;
 }
 
-/** With fewer requests in a round than this only their order of magnitude is certain, which another round says no better. */
+/** Requests in a round below which only their order of magnitude is certain. Another round would not improve that. */
 export const SELDOM = 100;
 
 /** A contender that has passed the check of its answers, and its requests. */
@@ -152,7 +152,7 @@ function orMessage(error: unknown): string {
   throw error;
 }
 
-/** Null where the turn has no figures; the reason is then in the turn. */
+/** Makes one measurement. @returns null where it has no figures; the reason is then in the turn */
 async function takeTurn(
   { sampler, schedule }: Bench,
   workload: Workload,

@@ -3,7 +3,7 @@ import { type Application, feathers } from '@feathersjs/feathers';
 import { bodyParser, errorHandler, koa, rest } from '@feathersjs/koa';
 import { HOST, PORT } from './environment.js';
 
-/** Without `paginate` a service does not count; the one with it is for lists with a total. */
+/** Option of the service for lists with a total. Without it a service does not count. */
 export const PAGINATE = { default: 20, max: 1_000 };
 
 /** Serves one service without a total and one with. */

@@ -13,7 +13,7 @@ export function columnsOf(columns: readonly string[], alias: string): string {
   return columns.map((column) => `${alias}."${column}"`).join(', ');
 }
 
-/** Without its last brace, so that relations can follow; `at` is the place of its first column. */
+/** A book without its last brace, so that relations can follow. @param at place of its first column */
 export function bookJson(row: TextRow, at = 0): string {
   return (
     `{"id":${row[at]},"title":${quote(row[at + 1])},"category":${quote(row[at + 2])},"rating":${row[at + 3]},` +

@@ -42,7 +42,7 @@ export const ours: LibraryWire = wireOf({
   byAny20: (category) => `/writers?size=20&q=books=any=(category==${category})`,
 });
 
-/** Its joins have neither limit nor order beside that of the page; the contender sorts and cuts what was joined. */
+/** Its joins have neither limit nor order beside that of the page; the contender sorts and cuts the joined rows. */
 export const nest: LibraryWire = {
   ...wireOf({
     books20: () => '/books?limit=20&sort=id,ASC',

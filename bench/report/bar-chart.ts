@@ -6,7 +6,7 @@ import { MARGIN, picture, round, text } from './svg.js';
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** Written behind it. */
+  /** Text behind the bar. */
   readonly note: string;
   readonly emphasis: 'ours' | 'limit' | 'none';
 }

@@ -36,7 +36,7 @@ const PLOT_HEIGHT = 130;
 const PANEL_HEIGHT = 252;
 const HEADER = 62;
 const GRID_LINES = 4;
-/** Between the axis and the first point. */
+/** Pixels between the axis and the first point. */
 const INDENT = 14;
 const LABEL_DISTANCE = 28;
 

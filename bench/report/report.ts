@@ -191,7 +191,7 @@ function figureTable(run: Run, figure: Figure, digits: number): string {
   );
 }
 
-/** With the lowest and the highest round, where there are several. */
+/** A table of medians, with the lowest and the highest round where there are several. */
 function spreadTable(run: Run, digits: number, look: Look<Spread>): string {
   return tableOf(run, look, (spread) => {
     const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>

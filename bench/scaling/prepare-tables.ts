@@ -2,7 +2,7 @@
 import type { Database } from '../measure/database.js';
 
 const ROWS = 10_000;
-/** In the order in which `scaled-models.ts` takes them. */
+/** Types of columns, in the order of `scaled-models.ts`. */
 const TYPES: readonly { readonly type: string; readonly value: string }[] = [
   { type: 'integer', value: 'i' },
   { type: 'varchar(40)', value: "'text ' || i" },

@@ -172,7 +172,7 @@ class CurveRun {
     return body as Bootstrap;
   }
 
-  /** In turn, forth and back, as contenders are. */
+  /** Measures all in turn, in the reverse order every second time. */
   async #shoot(shots: readonly Shot[]): Promise<void> {
     const { rounds } = this.#options.schedule;
     for (let round = 0; round < rounds; round += 1) {

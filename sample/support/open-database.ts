@@ -15,7 +15,7 @@ export async function openDatabase(name: string): Promise<SampleDatabase> {
   const { DATABASE_URL } = process.env;
   if (DATABASE_URL) return { url: DATABASE_URL, [Symbol.asyncDispose]: async () => {} };
   const folder = await mkdtemp(join(tmpdir(), `crud-controllers-${name}-`));
-  // For the account of the server.
+  // The account of the server has to enter it.
   await chmod(folder, 0o711);
   const password = randomBytes(18).toString('base64url');
   const server = await startPostgresServer({ folder, password, exitSignal: 'SIGINT' });

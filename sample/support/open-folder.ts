@@ -27,7 +27,7 @@ const run = promisify(execFile);
 /** Only root may write to the first. Programs in the second do not run where it is mounted so. */
 const PARENTS = ['/var/lib', '/var/tmp'];
 const NAME = 'crud-controllers';
-/** Of a file beside each place: it holds the path that the place is for. */
+/** Ending of a file beside each place, with the path that the place is for. */
 const OWNER = '.path';
 /** Every account may enter it, and only root may list it. */
 const OPEN = 0o711;
@@ -44,7 +44,7 @@ export async function openFolder(folder: string): Promise<string> {
   const closed = account && closedPart(account, real);
   if (!closed) return real;
   const place = await placeOf(real, account);
-  // It is of an earlier folder of the same path.
+  // The place is of an earlier folder of the same path.
   await removePlace(place);
   await createPlace(place, real);
   await run('cp', ['-Rp', `${real}/.`, place]);
@@ -70,7 +70,7 @@ export async function openPackage(folder: string, program: string): Promise<stri
   if (!closed) return folder;
   const place = await placeOf(folder, account);
   if (!(await hasSamePackage(folder, place))) {
-    // It is of another version.
+    // The copy is of another version.
     await removePlace(place);
     const draft = `${place}-${randomBytes(6).toString('hex')}`;
     await createPlace(draft, folder);
@@ -104,7 +104,7 @@ function bitsFor(account: ServerAccount, { mode, uid, gid }: Stats): number {
   return gid === account.gid ? mode >> 3 : mode;
 }
 
-/** The same for the same path. */
+/** The place of a path, always the same. */
 async function placeOf(path: string, account: ServerAccount): Promise<string> {
   const home = await createHome(account);
   await removeOrphans(home);

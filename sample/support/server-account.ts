@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { chown } from 'node:fs/promises';
 
-/** As `spawn` takes it. */
+/** Options of `spawn`. */
 export interface ServerAccount {
   readonly uid: number;
   readonly gid: number;

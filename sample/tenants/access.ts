@@ -6,7 +6,7 @@ import { UnauthorizedError } from 'routing-controllers';
 /** Somebody who has a token. */
 export interface Person {
   readonly name: string;
-  /** Null for the operator of the service, who is of none. */
+  /** Null for the operator of the service, who belongs to none. */
   readonly organisationId: number | null;
   readonly role: 'manager' | 'member' | 'operator';
 }

@@ -64,7 +64,7 @@ export class Task extends Model {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare organisationId: number;
 
-  /** Has to be a project that the request may see. */
+  /** A project that the request may see; others are refused. */
   @ForeignKey(() => Project)
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare projectId: number;

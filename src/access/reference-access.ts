@@ -23,8 +23,8 @@ import { all, type Maybe, then } from '../util/promises.js';
 import type { RequestAccess } from './evaluate-rules.js';
 
 /**
- * A schema of the user's may let a scoped attribute pass; and where a request acts for several, it names one of them, also
- * where the attribute has a default.
+ * A schema of the user's may let a scoped attribute pass. Where the scope of a request has several values, the body has to name one of
+ * them, also where the attribute has a default.
  *
  * @throws InvalidBodyError
  */

@@ -109,7 +109,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`, or have `softDelete`: `POST /{id}/restore` undoes the
    * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients send:
-   * `PUT /{id}` creates the record, or sets its other values; what the body leaves out takes its default. `createMany`,
+   * `PUT /{id}` creates the record, or sets its other values; missing values take their defaults. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
    * shows the changes of a record, and `POST /{id}/revert` goes back to one of them. `changes` is the option of this name.
@@ -120,7 +120,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   endpoints?: Iterable<Operation | 'changes'>;
   /**
    * `true` is short for `endpoints: ['list', 'read']`, for a view or a table that others write. A list names attributes that
-   * only the table fills, as by a trigger: they are in answers, filters and orders, no statement writes them, and in a body they are 422
+   * only the table fills, as by a trigger. They are in answers, filters and orders, and no statement writes them. In a body they are 422
    * `readOnly`. A list is a fact of the table, so that it has to be in `@Crud` of the model. Default: none.
    *
    * @example true
@@ -135,7 +135,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   bulk?: { max?: number };
   /**
-   * Unique keys by which the endpoint `upsert` finds a record, each a list of attributes: `POST /?on_conflict=code` changes the record that
+   * Unique keys by which the endpoint `upsert` finds a record, each a list of attributes. `POST /?on_conflict=code` changes the record that
    * has the values of the body in these attributes, or creates one. The table needs a unique index over exactly the columns of each.
    * Default: none.
    *
@@ -150,9 +150,9 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   import?: ImportOptions;
   /**
-   * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: those with the value that the
-   * record has are left out, so that a client may send a record as a GET returned it; another value is 422. The record is locked and read
-   * before the write, in one transaction. Arrays of records are refused as before. Default: `'refuse'`.
+   * Read-only properties in the body of a PATCH or PUT. `'refuse'`: each is 422. `'ignore-unchanged'`: a property with the value
+   * of the record is left out, so that a client may send a record as a GET returned it. Another value is 422. The record is locked and
+   * read before the write, in one transaction. Arrays of records are refused as before. Default: `'refuse'`.
    *
    * @example 'ignore-unchanged'
    */
@@ -209,7 +209,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   count?: true | CountOptions;
   /**
    * Attributes, JSON values and relations that a client may filter by. `'*'` is every attribute whose column can be compared and whose
-   * value answers show as it is, and no relation; a line of the log names the others at the start. Default: nothing.
+   * value answers show unchanged, and no relation. The start logs the other attributes. Default: nothing.
    *
    * @example { name: ['==', '=like='], population: true }
    */

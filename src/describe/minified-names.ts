@@ -16,7 +16,7 @@ const KEEP =
 
 /**
  * Lines about models whose short names are a minifier's: problems in a bundle with this package. Where the package is outside of it, the
- * text of a class is likely evidence only, and a class without `@Table` may be named by `init`: these are warnings.
+ * text of a class is no proof, and a class without `@Table` may be named by `init`: these are warnings.
  */
 export function minifiedModels(models: readonly ModelClass[]): {
   readonly problems: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Parts of Sequelize that this package reads, and that are not in its types. An accessor throws where a field is not
- * there: read as "the user has none", a field under another name would have a scope or a hook passed by.
+ * Parts of Sequelize that this package reads, and that are not in its types. An accessor throws where a field is
+ * missing: with the field under another name, a scope or a hook would be ignored.
  */
 import {
   type DataType,

@@ -1,5 +1,5 @@
 /**
- * The attributes of models whose stored values no answer shows. A write of one counts as a change: otherwise the version, or the moment
+ * The attributes of models whose stored values no answer shows. A write of one counts as a change. Otherwise the version, or the moment
  * of the last change, would reveal that the stored value is the one that was sent.
  */
 

@@ -136,7 +136,7 @@ const SOCKET_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Fault of an error from Sequelize or pg; null for an error that is neither's, and for one that cannot be read: a
+ * Fault of an error from Sequelize or pg. It is null for an error of other code, and for one that cannot be read: a
  * proxy, or a getter that throws.
  */
 export function describeFault(error: unknown): DatabaseFault | null {

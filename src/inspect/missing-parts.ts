@@ -1,6 +1,6 @@
 /**
- * Differences between the models and the database, logged once at the start: tables, columns and indexes that the database lacks, and
- * columns that a model would have to write and does not have.
+ * Differences between the models and the database, logged once at the start. These are tables, columns and indexes that the database
+ * lacks, and columns that a model would have to write and does not have.
  */
 
 import type { ResourcePlan } from '../compile/resource-plan.js';

@@ -30,10 +30,10 @@ export interface ObserveOptions {
    */
   serverTiming?: boolean;
   /**
-   * True: `GET /metrics` returns the metrics of the process, as Prometheus reads them: requests by route and status,
+   * True: `GET /metrics` returns the metrics of the process, as Prometheus reads them. These are requests by route and status,
    * statements and their waits, sizes of batches, connections, and those of Node. They are in the registry of the
-   * package `prom-client`, which has to be installed, beside metrics of yours. The route has no guard: leave it out of
-   * what is reachable from outside, or put a middleware before `bootstrap`. Default: false.
+   * package `prom-client`, which has to be installed, beside metrics of yours. The route has no guard: do not make it
+   * reachable from outside, or put a middleware before `bootstrap`. Default: false.
    *
    * @example
    * ```ts

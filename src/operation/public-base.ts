@@ -33,8 +33,8 @@ export function publicOrigin(request: Request): string {
 }
 
 /**
- * The root of the application as a page sees it that is so many segments below it: relative, so that links work behind a proxy
- * that cuts off a prefix. To a browser, an address without a slash at its end is in the folder above.
+ * The root of the application, relative to the path of a page, so that links work behind a proxy that cuts off a prefix. For a
+ * browser, an address without a slash at its end is in the folder above.
  *
  * @param place the path of the page, as the browser has it
  * @returns without a slash at its end: `.`, `..`

@@ -24,8 +24,8 @@ import {
 } from './send-problem.js';
 
 /**
- * Answers errors of hand-written routes as those of generated ones: persistence errors by the table of `statusFor`,
- * what the database refuses, and 500 without details for the rest. `bootstrap` does this already.
+ * Answers errors of hand-written routes like those of generated ones: persistence errors by the table of `statusFor`,
+ * refusals of the database, and 500 without details for the rest. `bootstrap` does this already.
  *
  * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged
  * by the logger of `bootstrap`, where there is one.

@@ -206,8 +206,8 @@ function read(record: object, name: string): unknown {
 }
 
 /**
- * Attributes that are hidden, and those of which code of the user's makes another value. A write of them counts as a
- * change: otherwise the version or the moment of a change would show that the stored value is the one that was sent.
+ * Attributes that are hidden, and those whose values code of the user's replaces. A write of them counts as a
+ * change. Otherwise the version or the moment of a change would reveal that the stored value is the one that was sent.
  */
 export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
   const { info, model, exposure, explicitSchemas } = plan;

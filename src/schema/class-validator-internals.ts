@@ -1,6 +1,6 @@
 /**
  * class-validator's executor of a validation, which it does not export, and its storage of decorators. Unchanged, it
- * searches the decorators of all classes for each object inside a body, and keeps an error for each property until
+ * searches the decorators of all classes for each object inside a body. And it keeps an error for each property until
  * the end, also where nothing is wrong. A client chooses the number of objects, and the start visits each property of
  * each model.
  */

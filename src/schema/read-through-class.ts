@@ -111,8 +111,8 @@ function circleIn(root: object): string | null {
 }
 
 /**
- * The names that the properties of a read class leave under, by property; null where code of the user's, or class-transformer,
- * may do more to a value than that. Each property passes alone then, whatever the others are.
+ * The names of the properties of a read class in answers, by property. The result is null where code of the user's, or
+ * class-transformer, may do more than rename a property. Else each property is transformed alone.
  *
  * @param attributes what a record has, all of which class-transformer would see
  */

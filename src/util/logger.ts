@@ -35,9 +35,9 @@ interface KnownLogger {
 
 /**
  * Writes to a logger in the order of arguments of its library: pino and bunyan take an object before the message,
- * winston, `console` and all others after it. A logger that fails takes nothing else with it.
+ * winston, `console` and all others after it. An error of the logger is caught.
  *
- * @throws ConfigError for one without a method that lines are written with: those lines would be lost
+ * @throws ConfigError for a logger without a method: its lines would be lost
  */
 export function adaptLogger(logger: Logger): Logger {
   // A class with static methods is one, too.

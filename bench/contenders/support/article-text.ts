@@ -2,7 +2,7 @@
 import type { TextRow } from './lean-query.js';
 import { quote } from './quote.js';
 
-/** Without its last brace, so that more can follow. */
+/** An article without its last brace, so that more can follow. */
 export function articleText(row: TextRow): string {
   return (
     `{"id":${row[0]},"title":${quote(row[1])},"body":${quote(row[2])},"category":${quote(row[3])},` +

@@ -97,7 +97,7 @@ export function readText(request: IncomingMessage): Promise<string> {
   });
 }
 
-/** Undefined for what is not JSON, which no check lets pass. */
+/** The value of a body; undefined for a text that is no JSON, which every check refuses. */
 export function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -57,7 +57,7 @@ export async function createApplication(setup: Setup = {}): Promise<Express> {
   return app;
 }
 
-/** As the README shows it: `bootstrap` and `serve`. */
+/** Serves as in the README, by `bootstrap` and `serve`. */
 export async function serveApplication(setup: Setup = {}): Promise<void> {
   await serve(await createApplication(setup), { port: readEnvironment().port, host: HOST });
 }

@@ -1,7 +1,7 @@
 /** Reads the query string of a list: `?size=20&after=7&category=x&total=true`. */
 import type { PageQuery } from './statements.js';
 
-/** Null when a number is none. */
+/** Parses the parameters; null where a number is wrong. */
 export function readPageQuery(parameters: {
   readonly size?: unknown;
   readonly after?: unknown;

@@ -4,7 +4,7 @@ import type { Statement } from './statements.js';
 
 let isInTransaction = false;
 
-/** From now on each request has a transaction of its own. */
+/** Makes each later request run in a transaction of its own. */
 export function runInTransactions(): void {
   isInTransaction = true;
 }

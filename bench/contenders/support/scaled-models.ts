@@ -4,7 +4,7 @@ import type { ModelCtor } from 'sequelize-typescript';
 import { Column, DataType, Model, Table } from 'sequelize-typescript';
 import { ArticleColumns } from './article-columns.js';
 
-/** The same types in turn, so that each column costs what an average one does. */
+/** Types of the columns, used in turn, so that the average cost of a column is the same. */
 const TYPES = [DataType.INTEGER, DataType.STRING(40), DataType.DOUBLE, DataType.BOOLEAN, DataType.DATE];
 
 const PAGE_SIZE = { default: 20, max: 1_000 };

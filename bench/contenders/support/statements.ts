@@ -30,7 +30,7 @@ export const TENANT = 1;
 
 let tenant: number | null = null;
 
-/** From now on statements see and write the rows of one tenant. */
+/** Limits later statements to the rows of one tenant. */
 export function scopeStatements(value: number): void {
   tenant = value;
 }

@@ -49,7 +49,7 @@ import { City } from './city.js';
   underscored: true,
   paranoid: true,
   version: true,
-  // With the key at the end, so that each page is one range of an index.
+  // Each has the key at the end, so that each page is one range of an index.
   indexes: [
     { fields: ['city_id', 'created_at', 'id'] },
     { fields: ['author'] },

@@ -1,5 +1,5 @@
 /**
- * Records for getters, virtual attributes and users to read from: instances of the model's class as Sequelize leaves them
+ * Records for getters, virtual attributes and users to read from. They are instances of the model's class as Sequelize leaves them
  * after a query, without the other work of its queries and constructor. They are made at once; or they read the texts of
  * their row at the first access to a property, because much code passes records on without any.
  */

@@ -62,8 +62,8 @@ import { SequelizeExecutor } from './sequelize-executor.js';
  */
 export class Repository<M extends Model = Model> extends BoundRepository<M> {
   /**
-   * The row with this id: a value of the primary key, or of the attribute that `id` in `@Crud` names; of several attributes an object
-   * with a value for each. Any other unique value finds it with `one`.
+   * The row with this id: a value of the primary key, or of the attribute that `id` in `@Crud` names. Where these are several attributes,
+   * the id is an object with a value for each. `one` finds a row by other unique values.
    *
    * @example
    * ```ts
@@ -73,7 +73,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * const line = await new Repository(OrderLine).get({ orderId: 10248, lineNo: 11 });
    * ```
    * @throws NotFoundError when there is none, or it is soft-deleted and `deleted` does not include it
-   * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names, and for one that lacks a part
+   * @throws TypeError for an id of another type than the attribute that `id` in `@Crud` names, and for an id without a part
    */
   async get(id: Id, options: FindByKeyOptions<M> = {}): Promise<M> {
     return (await this.find(id, options)) ?? this.missing();
@@ -204,8 +204,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * Inserts a row and returns it as the database holds it, defaults included. A write that runs hooks has a transaction of
-   * its own where it is not in a unit of work, so that writes of the hooks are stored with it or not at all.
+   * Inserts a row and returns it as the database holds it, defaults included. Outside of a unit of work, a write that runs hooks
+   * has a transaction of its own, so that writes of the hooks are stored with it or not at all.
    */
   async create(values: CreateValues<M>): Promise<M> {
     const context = await this.context('other', values, 'create');

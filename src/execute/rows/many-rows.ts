@@ -153,8 +153,8 @@ export class ManyRows {
   }
 
   /**
-   * Inserts rows, or changes those that have their keys, and returns them in the order of the arguments; behind the columns and a mark is true for a new
-   * one. A key that a row beyond `where` has is an error of the database's.
+   * Inserts rows, or changes those that have their keys, and returns them in the order of the arguments. The
+   * column behind the others and a mark is true for a new row. A key of a row beyond `where` is an error of the database's.
    */
   async upsert(
     { rows, ...operation }: UpsertMany,

@@ -361,8 +361,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
 }
 
 /**
- * True where a write would return the transaction of a row in a partitioned table: PostgreSQL has no system column of one that it puts into
- * another partition (0A000). It is read behind the write then.
+ * True where a write would return `xmin` of a row in a partitioned table. PostgreSQL has no system column of a row that it moves to
+ * another partition (0A000). The column is read after the write then.
  */
 export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
   return columns.includes(XMIN) && tableFacts(model)?.kind === 'partitioned table';

@@ -2,7 +2,7 @@
  * A place in a list -> the rows that follow it, as conditions that an index can answer.
  *
  * The usual `a > x OR (a = x AND b > y)` cannot be a range of an index, and costs as much as the rows it skips. Here the
- * rows after a place are cut into ranges that follow one another, each of which is one range scan: they are read in
+ * rows after a place are cut into ranges that follow one another. Each is one range scan. They are read in
  * turn, and usually the first one fills the page. NULL is no value of a comparison, so it is a range of its own, before or
  * behind the values, and only for columns that can be null.
  */

@@ -188,7 +188,7 @@ export class OperationCompiler {
 
   /**
    * True where the values of a list's predicate decide which plan is good. They do not where an index begins with the
-   * columns of those in slots, and goes on with the order: its plan is the best one for any values.
+   * columns of the slots, and goes on with the order: its plan is the best one for any values.
    */
   isPlanned({ terms, number }: ListSql, { bound, slotted, shape }: LiftedPredicate): boolean {
     if (bound !== null || slotted === null) return true;

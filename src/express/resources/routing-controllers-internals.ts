@@ -31,8 +31,8 @@ export function checkDriver(): void {
 }
 
 /**
- * Runs what searches the metadata of many classes. The searches of the storage go through all there is, for each class and each of
- * its methods; meanwhile they use an index by class, which is made at once. Nothing may be registered in between.
+ * Runs work that searches the metadata of many classes. The storage searches all metadata for each class and each of its methods.
+ * During the work it uses an index by class, which is made at the beginning. Nothing may be registered meanwhile.
  */
 export function withMetadataIndex<T>(work: () => T): T {
   const storage = withFields(routingStorage(), 'MetadataArgsStorage', SEARCHES, missing);

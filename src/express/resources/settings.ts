@@ -36,7 +36,7 @@ export interface RouterOptions {
    */
   cursorSecret?: string | readonly string[];
   /**
-   * True: routes may take the fast path, where nothing that was plugged in could see a difference: prepared statements
+   * True: routes may take the fast path, where no plugged-in code could see a difference. It has prepared statements
    * of the library's own, whose results are written into JSON as they come. The answers are the same. Default: true.
    */
   fastPath?: boolean;

@@ -131,8 +131,8 @@ export interface ServeOptions {
    */
   lifespan?: (app: Express) => Promise<AsyncDisposable>;
   /**
-   * Milliseconds between the signal and the end of accepting, during which readiness is 503 already and requests are
-   * still served: what sends requests here needs the time to notice. Default: 5000 in Kubernetes, else 0.
+   * Milliseconds between the signal and the end of accepting. Readiness is 503 already then, and requests are
+   * still served: load balancers need the time to notice. Default: 5000 in Kubernetes, else 0.
    */
   drainDelay?: number;
   /**

@@ -128,7 +128,7 @@ export function tableProblems(plan: ResourcePlan): readonly string[] {
   });
 }
 
-/** Why no two rows of the table are sure to differ in these columns, as the end of a sentence; null where they are, and where nothing is known of it. */
+/** The reason that two rows may be equal in these columns, as the end of a sentence; null where all differ, and before the catalogue was read. */
 export function missingKey(
   info: Parameters<typeof isKeyTrusted>[0],
   columns: readonly string[],

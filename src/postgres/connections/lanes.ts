@@ -1,7 +1,7 @@
 /**
- * Lanes: connections that reads share. Reads of one turn of the event loop are sent together, without waiting for the answers
- * to those before them, which saves both sides most of their system calls. A lane is a connection of the pool, and goes
- * back there as soon as nothing is under way.
+ * Lanes: connections that reads share. Reads of one turn of the event loop are sent together, before earlier ones are
+ * answered, which saves both sides most of their system calls. A lane is a connection of the pool, and is returned
+ * as soon as nothing is under way.
  */
 import { isQueryTimeout } from '../../errors/database-fault.js';
 import { type Batch, BatchAbortedError, type Execution, type TextResult } from '../protocol/batch.js';
@@ -56,8 +56,8 @@ export class Lanes {
   }
 
   /**
-   * The lane with the fewest reads. One that is not in use only when those that are have enough; but where each is to a
-   * server of its own, those that are equal in turn.
+   * The lane with the fewest reads. An unused lane is taken only when the used ones have enough reads. But where each is to a
+   * server of its own, equal lanes are taken in turn.
    */
   laneFor({ cost }: PreparedStatement): Lane | undefined {
     const count = this.#lanes.length;

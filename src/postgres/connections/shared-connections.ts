@@ -1,7 +1,7 @@
 /**
- * Connections that several statements use together: each is sent behind the one before it, without waiting for its answer, which
- * saves both sides most of their system calls. Each has a Sync of its own, so it is a transaction of its own, and what
- * becomes of one is nothing to those behind it (PostgreSQL's manual, 53.2.4).
+ * Connections that several statements use together. Each statement is sent before earlier ones are answered, which
+ * saves both sides most of their system calls. Each has a Sync of its own, so it is a transaction of its own, and its
+ * failure does not change later ones (PostgreSQL's manual, 53.2.4).
  */
 import type { PooledClient } from '../session/connection-internals.js';
 

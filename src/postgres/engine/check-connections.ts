@@ -46,10 +46,10 @@ interface CheckedOptions {
 }
 
 /**
- * Connects to the primary and the servers for reads, warns of settings that they do not have, and notes on the instance
- * that its connections for reads refuse writes. Rejects as Sequelize does where the primary cannot be reached.
+ * Connects to the primary and the servers for reads, and warns of settings that they do not have. It notes on the instance
+ * that its connections for reads refuse writes. It rejects as Sequelize does where the primary cannot be reached.
  *
- * @throws ConfigError when a pooler refuses what a connection to a replica is to be like, or cannot keep a setting that is pinned
+ * @throws ConfigError when a pooler refuses options of a connection to a replica, or cannot keep a pinned setting
  */
 export async function checkConnections(
   sequelize: EngineSequelize,

@@ -55,7 +55,7 @@ export function configureEngine(parts: EngineParts): Engine {
 }
 
 /**
- * Puts an engine together and keeps it among those in use until it is disposed, which happens once: it closes the
+ * Puts an engine together and keeps it among the engines in use until it is disposed. That happens once: it closes the
  * clients that were made here, and runs `close`.
  */
 export function openEngine(parts: EngineParts, close: () => Promise<void>): Engine {

@@ -10,8 +10,8 @@ interface PostgresServer {
 }
 
 /**
- * The servers of an instance: the primary, and every replica on another address. They are pinged outside of the pool: a
- * pool that is used up is busy, not broken, and taking the service away for it would only load the others more.
+ * The servers of an instance: the primary, and every replica on another address. They are pinged outside of the pool. A
+ * pool without a free connection is busy, not broken. A service that is taken away for it would only load the others more.
  */
 export function postgresServers(sequelize: Sequelize): readonly PostgresServer[] {
   // The connection manager's copy of the configuration is the one in which each server has all it inherits.

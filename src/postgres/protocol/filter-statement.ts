@@ -1,8 +1,8 @@
 /**
- * A statement whose values decide which plan is good, such as a filter. A connection that keeps it saves parsing, and
- * PostgreSQL may save planning: after five executions it takes one plan for all values, where it estimates that this costs no
- * more. For some values such a plan is a bad one. So only a statement that was fast many times in a row is kept, and
- * one slow execution has it planned for its values again, for eight times as many executions each time.
+ * A statement whose values decide which plan is good, such as a filter. A connection that keeps it saves parsing, and PostgreSQL
+ * may save planning. After five executions it takes one plan for all values, where it estimates that this costs no more. For some
+ * values such a plan is a bad one. So only a statement that was fast many times in a row is kept. After a slow execution it is
+ * planned for its values again, for eight times as many executions each time.
  */
 import { PreparedStatement, SLOW } from './prepared-statement.js';
 

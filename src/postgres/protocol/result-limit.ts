@@ -1,6 +1,6 @@
 /**
- * The limit on the bytes of one result, and the part of the process's budget that results take as they arrive: those of our
- * statements, and those of Sequelize's queries. A process whose heap is full ends, so a result is refused before.
+ * The limit on the bytes of one result, and the part of the process's budget that results take as they arrive. Results of our
+ * statements and of Sequelize's queries count. A process whose heap is full ends, so a result is refused before.
  */
 import { HEAP_FULL, RESULT_TOO_LARGE } from '../../errors/database-fault.js';
 import { BUDGET, HEAP_LIMIT, isWithin, TEXT_WEIGHT, takeBytes } from '../../util/memory-budget.js';

@@ -1,9 +1,9 @@
 /**
- * Shows statements to tracers. OpenTelemetry, dd-trace, Sentry and others wrap pg's `Client.query`: a span begins with the call, in
- * the async context of the caller, and ends with the query's own `callback`. A batch serves several requests with one query,
+ * Shows statements to tracers. OpenTelemetry, dd-trace, Sentry and others wrap pg's `Client.query`. A span begins with the call, in
+ * the async context of the caller, and ends with the query's own `callback`. But a batch serves several requests with one query,
  * and is sent while the code of any of them runs. So each execution is shown as a query of its own, in the async context of
- * its request, to the wrapped method of a copy of the client that sends nothing. Whatever a tracer does to that query, the
- * statement that is executed stays as it is.
+ * its request. It is passed to the wrapped method of a copy of the client, which sends nothing. A tracer that changes that query
+ * does not change the statement that is executed.
  */
 import type { AsyncResource } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';

@@ -1,7 +1,7 @@
 /**
  * The syntax of `q`: RSQL (https://github.com/jirutka/rsql-parser), a superset of FIQL. One pass over the text, one
  * token at a time, with bounds on length, depth and number of comparisons, so that no text costs more than its length.
- * Names and values are only texts here; what they mean is decided by `parseFilter`.
+ * Names and values are only texts here; `parseFilter` finds their meaning.
  */
 import type { RequestIssue } from '../../schema/request-issue.js';
 

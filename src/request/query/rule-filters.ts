@@ -170,9 +170,9 @@ const WRITTEN = /(?:(?<![\w$.])filter|\w\.filter\)?)\s*`((?:[^`\\$]|\$(?!\{)|\$\
 const VALUE = 'value';
 
 /**
- * One line for each name in a written filter that is no attribute, and for each filter that cannot be read. A name that is misspelt in
- * the function of a rule fails every request, and a rule cannot be called before there is one, so the start reads its text. All that is
- * not certain in it is left to the requests.
+ * One line for each name in a written filter that is no attribute, and for each filter that cannot be read. A misspelt name in
+ * the function of a rule fails every request, and a rule cannot be called before there is a request. So the start reads its text.
+ * Uncertain parts of the text are left to the requests.
  */
 export function writtenFilterProblems(plans: readonly ResourcePlan[]): string[] {
   const models = new Map<object, ResourcePlan>();
