@@ -6,14 +6,14 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { bootstrap, Crud, engineLifespan } from '../../src/index.js';
 import { NumberedRow } from '../models/rows.js';
 
-@Crud({ history: true })
+@Crud({ history: true, changes: true })
 @Table({ tableName: 'entries', timestamps: false, version: true })
-export class Entry extends NumberedRow {
+class Entry extends NumberedRow {
   @Column(DataType.TEXT) declare text: string;
 }
 
 /** Serves it. @returns the address */
-export async function serveEntries(url: string): Promise<string> {
+async function serveEntries(url: string, port: number): Promise<string> {
   const app = express();
   const dialectOptions = { connectionTimeoutMillis: 500, query_timeout: 900, statement_timeout: 800 };
   await engineLifespan(url, {
@@ -23,14 +23,18 @@ export async function serveEntries(url: string): Promise<string> {
     dialectOptions,
   })(app);
   const logger = { debug() {}, info() {}, warn() {}, error() {} };
-  await bootstrap(app, { models: [Entry], logger, history: { actor: (request) => request.get('user') } });
+  await bootstrap(app, {
+    models: [Entry],
+    logger,
+    history: { actor: (request) => request.get('user') },
+    changes: { tick: 50 },
+  });
   return new Promise((resolve) => {
-    const server = app.listen(0, '127.0.0.1', () =>
+    const server = app.listen(port, '127.0.0.1', () =>
       resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}`),
     );
   });
 }
 
-const [, , url] = process.argv;
-if (require.main === module)
-  void serveEntries(String(url)).then((address) => process.stdout.write(`at ${address}\n`));
+const [, , url, port] = process.argv;
+void serveEntries(String(url), Number(port)).then((address) => process.stdout.write(`at ${address}\n`));

@@ -1,6 +1,7 @@
 /** A PostgreSQL server of a test's own, which can crash and come back at the same address. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Client } from 'pg';
 import {
   dataFolder,
   type PostgresServer,
@@ -78,19 +79,34 @@ export class OwnPostgres implements AsyncDisposable {
     await this.stop();
   }
 
+  /** Kills all its processes where they are. The next start recovers what was committed. */
+  async kill(): Promise<void> {
+    const { client, all } = await this.#halt();
+    client.on('error', () => {});
+    for (const pid of all) signal(pid, 'SIGKILL');
+    if (!(await isGone(all[0], 5_000))) throw new Error('The server does not end.');
+    await this.stop();
+  }
+
   /** Stops all its processes where they are. @returns a function that lets them go on */
   async freeze(): Promise<() => void> {
+    const { client, all } = await this.#halt();
+    return () => {
+      for (const pid of all) signal(pid, 'SIGCONT');
+      void client.end();
+    };
+  }
+
+  /** Stops all its processes: the postmaster is the first of them. The client was connected before. */
+  async #halt(): Promise<{ readonly client: Client; readonly all: readonly [number, ...number[]] }> {
     const client = await connectTo(this.url('postgres'));
     const postmaster = await this.#postmaster();
     // First of all, so that it makes no more of them.
     process.kill(postmaster, 'SIGSTOP');
     const { rows } = await client.query<{ pid: number }>('SELECT pid FROM pg_stat_activity');
-    const all = [postmaster, ...rows.map(({ pid }) => pid)];
+    const all = [postmaster, ...rows.map(({ pid }) => pid)] as const;
     for (const pid of all) signal(pid, 'SIGSTOP');
-    return () => {
-      for (const pid of all) signal(pid, 'SIGCONT');
-      void client.end();
-    };
+    return { client, all };
   }
 
   /** Stops the server in order: its sessions end with a message. */
