@@ -12,6 +12,7 @@ import {
 import { crudRecords } from './declare/crud.js';
 import type { Class, ModelClass } from './declare/crud-options.js';
 import { attachOffline } from './describe/describe-model.js';
+import { hasTable } from './describe/record.js';
 import { controllerSource, copyOf } from './express/resources/crud-controller.js';
 import { ConfigError } from './util/config-error.js';
 import { goOffline, isStarting, startForCommand } from './util/offline.js';
@@ -207,8 +208,13 @@ function describeModels(
   const controllers = [...objects].filter((value) => copyOf(value) !== undefined) as Class[];
   if (models.length + controllers.length === 0) return undefined;
   const extended = controllers.flatMap((controller) => controllerSource(controller)?.repository.model ?? []);
-  // A model may belong to one that is not exported.
-  attachOffline([...models, ...extended, ...crudRecords().map(({ model }) => model)]);
+  // A model may belong to one that is not exported, and a relation may go through one without @Crud.
+  attachOffline([
+    ...models,
+    ...extended,
+    ...crudRecords().map(({ model }) => model),
+    ...[...objects].filter(hasTable),
+  ]);
   const built = buildApplication({
     models,
     controllers,

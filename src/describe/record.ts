@@ -1,6 +1,7 @@
 /** Models and their records, the instances of Sequelize, wherever they turn up. */
 
 import { Model } from 'sequelize';
+import { getModelName } from 'sequelize-typescript';
 import { crudRecords } from '../declare/crud.js';
 import type { CrudOptions, ModelClass } from '../declare/crud-options.js';
 
@@ -54,6 +55,11 @@ export function enter<T>(value: object, work: () => T): T {
 /** True for a model class, attached to a Sequelize instance or not. */
 export function isModelClass(value: unknown): value is ModelClass {
   return typeof value === 'function' && 'getTableName' in value;
+}
+
+/** True for a model class with `@Table`, attached or not. */
+export function hasTable(value: unknown): value is ModelClass {
+  return isModelClass(value) && getModelName(value.prototype) !== undefined;
 }
 
 /** Declaration that makes a class a model, as the end of a sentence. */

@@ -98,6 +98,32 @@ describe('the command line', () => {
     expect(openapi?.command).to.equal('npx crud-controllers openapi ./dist/models.js > openapi.json');
   });
 
+  it('reads models whose relation goes through one without @Crud', async () => {
+    const joined = `
+      require('reflect-metadata');
+      const { Crud } = require('crud-controllers');
+      const { BelongsToMany, Column, DataType, ForeignKey, Model, Table } = require('sequelize-typescript');
+      class Base extends Model {}
+      class Person extends Base {}
+      class Club extends Base {}
+      class Member extends Base {}
+      for (const [Type, name, key] of [[Person, 'people', 'personId'], [Club, 'clubs', 'clubId']]) {
+        ForeignKey(() => Type)(Member.prototype, key);
+        Column(DataType.INTEGER)(Member.prototype, key);
+        BelongsToMany(() => (Type === Club ? Person : Club), () => Member)(Type.prototype, 'others');
+        Table({ tableName: name })(Type);
+        Crud({ endpoints: ['list'] })(Type);
+      }
+      Table({ tableName: 'members' })(Member);
+      module.exports = { Base, Person, Club, Member };`;
+    write('joined.cjs', joined);
+    const { code, everything } = await command('routes', 'joined.cjs');
+    expect(code, everything).to.equal(0);
+    expect(everything)
+      .to.match(/GET \S* *\/people/)
+      .and.to.not.include('/members');
+  });
+
   it('prints the document of the models that a module exports', async () => {
     const { code, everything } = await command('openapi', 'models.cjs');
     expect(code).to.equal(0);
