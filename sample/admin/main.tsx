@@ -1,4 +1,4 @@
-/** The back office: three resources, their pages, a dashboard, an upload, and the API they are on. */
+/** The back office: its resources and their pages, a dashboard, an upload, and the API they are on. */
 import { Admin, CustomRoutes, Resource, reactRouterProvider } from 'react-admin';
 import { createRoot } from 'react-dom/client';
 import { dataProvider, i18nProvider } from './atlas.js';
@@ -6,6 +6,7 @@ import { CityCreate, CityEdit, CityList } from './pages/cities.js';
 import { CountryCreate, CountryEdit, CountryList } from './pages/countries.js';
 import { Dashboard } from './pages/dashboard.js';
 import { ReviewCreate, ReviewEdit, ReviewList } from './pages/reviews.js';
+import { ThemeCreate, ThemeEdit, ThemeList, TripCreate, TripEdit, TripList } from './pages/trips.js';
 import { UploadCities } from './pages/upload-cities.js';
 
 const { Route } = reactRouterProvider;
@@ -40,6 +41,20 @@ function BackOffice() {
         edit={ReviewEdit}
         create={ReviewCreate}
         recordRepresentation="author"
+      />
+      <Resource
+        name="trips"
+        list={TripList}
+        edit={TripEdit}
+        create={TripCreate}
+        recordRepresentation="title"
+      />
+      <Resource
+        name="themes"
+        list={ThemeList}
+        edit={ThemeEdit}
+        create={ThemeCreate}
+        recordRepresentation="name"
       />
       <CustomRoutes>
         <Route path="/cities/upload" element={<UploadCities />} />

@@ -8,12 +8,22 @@ import { isAdminBuilt, serveAdmin } from './admin.js';
 import { openDatabase } from './database.js';
 import { checkPort, choosePort } from './port.js';
 import { showProgress } from './progress.js';
-import { City, CityController, Country, Review, ReviewController } from './resources.js';
+import {
+  City,
+  CityController,
+  Country,
+  Review,
+  ReviewController,
+  Theme,
+  Trip,
+  TripTheme,
+} from './resources.js';
 import { complain, say } from './say.js';
 import { seed } from './seed.js';
 import { StopSignal } from './stop-signal.js';
 
-const models = [Country, City, Review];
+const served = [Country, City, Review, Trip, Theme];
+const models = [...served, TripTheme];
 const DESCRIPTION =
   'The countries and cities of the world, and reviews of the cities. Cities are from [GeoNames](https://www.geonames.org) ' +
   '(CC BY 4.0), countries from [mledoze/countries](https://github.com/mledoze/countries) (ODbL 1.0).';
@@ -48,7 +58,7 @@ async function openAtlas(app: Express, signal: AbortSignal): Promise<AsyncDispos
     await seed(engine.sequelize, { onProgress: progress.update, signal }).finally(progress.stop);
     serveAdmin(app);
     await bootstrap(app, {
-      models,
+      models: served,
       controllers: [CityController, ReviewController],
       // The atlas has no users, so keys belong to addresses.
       idempotency: { principal: ({ ip }) => ip },
@@ -82,6 +92,7 @@ function announce(server: Server): void {
     '/countries/FRA?include=cities&cities.sort=-population&cities.fields=name,population',
     '/cities/2988507/reviews/summary',
     '/reviews',
+    '/trips',
     '/metrics',
   ];
   const urls = paths.map((path) => `  http://localhost:${port}${path}`);

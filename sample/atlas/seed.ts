@@ -2,6 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import { City } from './models/city.js';
 import { Country } from './models/country.js';
+import { Theme } from './models/theme.js';
 
 /** Options of a seed: its progress, and the signal that ends it early. */
 export interface SeedOptions {
@@ -14,6 +15,8 @@ export interface SeedOptions {
 // Large enough to be fast, small enough to stay far from the statement timeout of a slow machine.
 const CHUNK = 2_500;
 
+const THEMES = ['Architecture', 'Beaches', 'Food', 'Hiking', 'Museums', 'Music'];
+
 /** Loads the data unless it is there. It is one transaction: of a seed that was killed, nothing stays. */
 export async function seed(sequelize: Sequelize, { onProgress, signal }: SeedOptions): Promise<void> {
   if (await City.findOne({ attributes: ['id'] })) return;
@@ -21,6 +24,10 @@ export async function seed(sequelize: Sequelize, { onProgress, signal }: SeedOpt
   const { cityCount, cityRows, countryRows } = await import('./rows.js');
   await sequelize.transaction(async (transaction) => {
     await Country.bulkCreate(countryRows(), { transaction });
+    await Theme.bulkCreate(
+      THEMES.map((name) => ({ name })),
+      { transaction },
+    );
     // The rows are valid, and the result is not used.
     const options = { transaction, validate: false, hooks: false, returning: false };
     for (let start = 0; start < cityCount; start += CHUNK) {

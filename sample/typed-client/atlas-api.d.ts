@@ -446,6 +446,168 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/themes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List themes
+         * @description What trips are about, such as food.
+         *
+         *     Pages have numbers.
+         */
+        get: operations["listThemes"];
+        put?: never;
+        /**
+         * Create a theme
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
+        post: operations["createTheme"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/themes/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a theme
+         * @description The whole record, or the properties that `fields` names.
+         */
+        get: operations["readTheme"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a theme
+         * @description The record is removed.
+         */
+        delete: operations["deleteTheme"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a theme
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
+        patch: operations["updateTheme"];
+        trace?: never;
+    };
+    "/trips": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List trips
+         * @description Trips through cities.
+         *
+         *     Pages have numbers.
+         */
+        get: operations["listTrips"];
+        put?: never;
+        /**
+         * Create a trip
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
+        post: operations["createTrip"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/trips/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a trip
+         * @description The whole record, or the properties that `fields` names.
+         */
+        get: operations["readTrip"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a trip
+         * @description The record is removed.
+         */
+        delete: operations["deleteTrip"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a trip
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
+        patch: operations["updateTrip"];
+        trace?: never;
+    };
+    "/trips/{id}/themes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List themes of a trip
+         * @description What trips are about, such as food.
+         *
+         *     Pages have numbers.
+         */
+        get: operations["listTripThemes"];
+        /**
+         * Replace links of themes of a trip
+         * @description Sets all links: the others are removed, as far as they lead to records that the request sees.
+         */
+        put: operations["replaceTripThemes"];
+        /**
+         * Add links of themes of a trip
+         * @description Adds links. Those that are there stay as they are, with their attributes.
+         */
+        post: operations["addTripThemes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/trips/{id}/themes/{target}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a link of themes of a trip
+         * @description Sets the link to one record, and the attributes of the body. One that is there stays.
+         */
+        put: operations["linkTripThemes"];
+        post?: never;
+        /**
+         * Remove a link of themes of a trip
+         * @description Removes the link to one record, which stays.
+         */
+        delete: operations["unlinkTripThemes"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health/ready": {
         parameters: {
             query?: never;
@@ -1136,6 +1298,52 @@ export interface components {
             prev_cursor: string | null;
             has_next: boolean;
             has_prev: boolean;
+        };
+        /** @description What trips are about, such as food. */
+        ThemeRead: {
+            /** Format: int32 */
+            id: number;
+            name: string;
+        };
+        ThemePage: {
+            items: components["schemas"]["ThemeRead"][];
+            /** @description How many records the list has on all pages. */
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
+            has_next: boolean;
+            has_prev: boolean;
+        };
+        ThemeCreate: {
+            name: string;
+        };
+        ThemeUpdate: {
+            name?: string;
+        };
+        /** @description Trips through cities. */
+        TripRead: {
+            /** Format: int32 */
+            id: number;
+            title: string;
+            /** Format: int32 */
+            version: number;
+        };
+        TripPage: {
+            items: components["schemas"]["TripRead"][];
+            /** @description How many records the list has on all pages. */
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
+            has_next: boolean;
+            has_prev: boolean;
+        };
+        TripCreate: {
+            title: string;
+        };
+        TripUpdate: {
+            title?: string;
         };
         HealthReport: {
             /** @enum {string} */
@@ -3791,6 +3999,833 @@ export interface operations {
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    listThemes: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "name" | "-name")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `name` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 */
+                q?: string;
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "name")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createTheme: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ThemeCreate"];
+            };
+        };
+        responses: {
+            /** @description The new record. */
+            201: {
+                headers: {
+                    /** @description The path of the new record. */
+                    Location: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemeRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readTheme: {
+        parameters: {
+            query?: {
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "name")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemeRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    deleteTheme: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemeRead"];
+                };
+            };
+            /** @description The record is deleted. */
+            204: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    updateTheme: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ThemeUpdate"];
+                /**
+                 * @example {
+                 *       "name": "text"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["ThemeUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "name": "text"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemeRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    listTrips: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "title" | "-title")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `id==1`, `title==text`, `id==1;title==text`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `title` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 */
+                q?: string;
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "title" | "version")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "title": "text",
+                     *           "version": 1
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TripPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TripCreate"];
+            };
+        };
+        responses: {
+            /** @description The new record. */
+            201: {
+                headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
+                    /** @description The path of the new record. */
+                    Location: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "text",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TripRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readTrip: {
+        parameters: {
+            query?: {
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "title" | "version")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "text",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TripRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    deleteTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "text",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TripRead"];
+                };
+            };
+            /** @description The record is deleted. */
+            204: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    updateTrip: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Only if the record still has one of these tags. Default: in any state. */
+                "If-Match"?: string;
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "text"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TripUpdate"];
+                /**
+                 * @example {
+                 *       "title": "text"
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["TripUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    /** @description The state of the record, for `If-Match` and `If-None-Match`. */
+                    ETag: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "title": "text",
+                     *       "version": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TripRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    listTripThemes: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id" | "name" | "-name")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `id==1`, `name==text`, `id==1;name==text`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `id` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `name` | string | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` `=like=` `=notlike=` `=ilike=` `=inotlike=` |
+                 */
+                q?: string;
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "name")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "name": "text"
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ThemePage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    replaceTripThemes: {
+        parameters: {
+            query?: {
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The id. */
+                    id: string;
+                }[];
+            };
+        };
+        responses: {
+            /** @description The links, in the order of the body. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description The id. */
+                            readonly id: string;
+                        }[];
+                        /** @description Links that were not there before. */
+                        added: number;
+                        /** @description Links that were removed. */
+                        removed: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    addTripThemes: {
+        parameters: {
+            query?: {
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The id. */
+                    id: string;
+                }[];
+            };
+        };
+        responses: {
+            /** @description The links, in the order of the body. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            /** @description The id. */
+                            readonly id: string;
+                        }[];
+                        /** @description Links that were not there before. */
+                        added: number;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    linkTripThemes: {
+        parameters: {
+            query?: {
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+                /** @description With `*` the record is created, and one that is there stays as it is. */
+                "If-None-Match"?: "*";
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+                /** @description The id of one of themes. */
+                target: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link, which was there. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The id. */
+                        readonly id: string;
+                    };
+                };
+            };
+            /** @description The new link. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description The id. */
+                        readonly id: string;
+                    };
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    unlinkTripThemes: {
+        parameters: {
+            query?: {
+                /** @description With `ok` a link that is not there is no error. */
+                missing?: "ok";
+                /** @description Whether all is undone again. The answer is the same. Default: false. */
+                dry_run?: boolean;
+            };
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+                /** @description The id of one of themes. */
+                target: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The link is removed. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
             500: components["responses"]["InternalServerError"];
             503: components["responses"]["ServiceUnavailable"];
             504: components["responses"]["GatewayTimeout"];

@@ -34,6 +34,8 @@ import { type Answer, createSender } from './sender.js';
 export interface CrudDataProvider extends DataProvider {
   /** Brings a deleted record back, where the resource has the endpoint `restore`. */
   restore(name: string, params: { readonly id: Identifier }): Promise<{ data: RaRecord }>;
+  /** Links a record with another one, or removes the link, where the resource has the option `links`. @param target `/trips/{id}/themes` */
+  setLink(target: string, params: LinkParams): Promise<void>;
   /** A page of the changes of a record, the newest first, where the resource has the endpoint `history`. */
   getHistory(name: string, params: HistoryParams): Promise<HistoryPage>;
   /** Goes back to the state after a change, where the resource has the endpoint `revert`. The tag of the record is the condition. */
@@ -44,6 +46,15 @@ export interface CrudDataProvider extends DataProvider {
   exportRecords(name: string, params: ExportParams): Promise<Download>;
   /** Stores the rows of a file, where the resource has the option `import`. @throws CutError where it is unknown how it ended */
   importFile(name: string, params: ImportParams): Promise<ImportResult>;
+}
+
+/** Parameters of `setLink`. */
+export interface LinkParams {
+  readonly id: Identifier;
+  /** The id of the other record. */
+  readonly link: Identifier;
+  /** False removes the link. */
+  readonly isLinked: boolean;
 }
 
 /** Parameters of `getHistory`. */
@@ -252,6 +263,13 @@ export function crudDataProvider<Paths extends object>(
     async restore(name: string, { id }: { readonly id: Identifier }) {
       const resource = find(name);
       return { data: toRecord(resource, await send<Item>('post', `${resource.path}/{id}/restore`, { id })) };
+    },
+
+    async setLink(target: string, { id, link, isLinked }: LinkParams) {
+      const path = `${target}/${encodeURIComponent(link)}`;
+      // A link that is gone already is what was wanted.
+      const missing = { query: { missing: 'ok' } };
+      await send(isLinked ? 'put' : 'delete', path, { id, ...(!isLinked && missing) });
     },
 
     async getHistory(name: string, { id, after, signal }: HistoryParams) {
