@@ -198,7 +198,7 @@ export interface DescribedApplication {
    * @param given options of `bootstrap` whose tables are in it, null for all. Default: those of the application
    */
   sql(given?: object | null): string;
-  /** Work that has to be done now and then, on the tables that the application needs beside its models. @returns lines about what was done */
+  /** Work that has to be done now and then, on the tables that the application needs beside its models. @returns lines about the finished work */
   maintain(): Promise<readonly string[]>;
 }
 

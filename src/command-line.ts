@@ -300,7 +300,7 @@ async function main(args: readonly string[]): Promise<number> {
   return print(process.stdout, text, exitCode);
 }
 
-/** The arguments and the options, or what is wrong with them. */
+/** The arguments and the options, or their problems. */
 function readArguments(
   args: readonly string[],
   { arguments: expected, options, rivals = [] }: Command,
@@ -356,7 +356,7 @@ function optionProblem(
   return undefined;
 }
 
-/** The exit code, when all is written: a pipe takes what it can, and the process may not end before. */
+/** The exit code, when all is written: a pipe takes a part at a time, and the process may not end before. */
 function print(stream: NodeJS.WriteStream, text: string, exitCode: number): Promise<number> {
   return new Promise((resolve) => {
     // The reader of the pipe may have read enough.

@@ -1,4 +1,4 @@
-/** The rules of a resource -> the access of a request. Each rule of what may be done is evaluated once, whatever needs its result. */
+/** The rules of a resource -> the access of a request. Each rule of an operation is evaluated once, also where several parts need its result. */
 
 import type { Request } from 'express';
 import { type AccessPlan, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
@@ -37,9 +37,9 @@ import { all, isPromise, type Maybe, then } from '../util/promises.js';
 /**
  * Evaluates the rules of a resource for a request.
  *
- * @param endpoint null for what is no operation of the resource
- * @param before what the same request was granted for another operation: a read does not evaluate the rules of rows again
- * @throws RefusedRequestError 403 where a rule refuses; what a rule throws
+ * @param endpoint null for work that is no operation of the resource
+ * @param before the access of the same request for another operation: a read does not evaluate the rules of rows again
+ * @throws RefusedRequestError 403 where a rule refuses; errors of rules
  */
 type EvaluateAccess = (request: Request, endpoint: RuledWork | null, before?: Maybe<Access>) => Maybe<Access>;
 
@@ -100,7 +100,7 @@ function isGivenByPath({ attributes, address }: RecordInfo, name: string): boole
   return attributes.get(name)?.role === 'primaryKey' || isOfKey(address, name);
 }
 
-/** Makes the access of what rules have answered: those of `scope`, then `visible`, then what may not be read. */
+/** Makes the access of the results of rules: those of `scope`, then `visible`, then of unreadable attributes. */
 function compileAccessOf(info: RecordInfo, { scope, set }: AccessPlan) {
   const names = [...scope.keys()];
   const forms = new BoundedCache<AccessForm>();
@@ -338,7 +338,7 @@ interface Asked {
 
 /** Evaluates the access of a request to a resource, once. */
 export interface RequestAccess {
-  /** @param endpoint what the request does; left out by what only needs the rows */
+  /** @param endpoint operation of the request; left out by code that only needs the rows */
   (request: Request, endpoint?: RuledWork | null): Maybe<Access>;
   /** The attributes that the request may not read, for records in answers of other routes. */
   unreadable(request: Request): Maybe<readonly string[]>;
@@ -373,7 +373,7 @@ function evaluatedOnce<T>(ask: (request: Request, endpoint: RuledWork | null, be
     let before: T | undefined;
     for (let known = request[ASKED]; known; known = known.earlier) {
       if (known.ask !== ask) continue;
-      // A write comes first: what it may do holds in all code that runs for it.
+      // A write comes first: its rules hold in all code that runs for it.
       if (endpoint === null ? isWrite(known.endpoint) : known.endpoint === endpoint) return known.answer as T;
       before = known.answer as T;
     }

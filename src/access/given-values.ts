@@ -69,7 +69,7 @@ function check(model: string, schema: BodySchema, sent: BodyValues): Maybe<BodyV
   }
 }
 
-/** The value as JSON has it: a key may be a number, a text or a bigint, whatever its column is. */
+/** The value as JSON has it: a key may be a number, a text or a bigint, for any column. */
 function wireValue({ type }: AttributeInfo, value: unknown): unknown {
   const text = exactText(type, value);
   if (text === undefined) return value;

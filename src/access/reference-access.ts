@@ -79,7 +79,7 @@ interface ApplicationRequest extends Request {
   [RULES]?: AccessRules;
 }
 
-/** Remembers the rules for what comes after. */
+/** Remembers the rules for later code. */
 export function setAccessRules(request: ApplicationRequest, rules: AccessRules): void {
   request[RULES] = rules;
 }

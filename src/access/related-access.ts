@@ -23,7 +23,7 @@ const evaluated = perPair((plan: RelatedPlan, request: Request | null): Maybe<Re
   return access;
 });
 
-/** Evaluates what a request may see of the rows behind a relation, once. */
+/** Evaluates the access of a request to the rows behind a relation, once. */
 export function relatedAccess(request: Request, plan: RelatedPlan): Maybe<RelatedAccess> {
   return openRelation(plan) ?? evaluated(plan, request);
 }
@@ -96,7 +96,7 @@ function everyFiltered(filters: ReadonlyMap<string, RelationFilter>): readonly R
 /** A request that includes a record, or filters by it, must be allowed to read it by itself. */
 function ask(request: Request, { relation, target, through, where }: RelatedPlan): Maybe<RelatedAccess> {
   const endpoint: Endpoint = relation.isOne ? 'read' : 'list';
-  // The rule of the relation comes last: what follows it may throw, and then nothing would wait for its promise.
+  // The rule of the relation comes last: code behind it may throw, and then nothing would wait for its promise.
   const parts: Maybe<unknown>[] = [
     accessOf(request, relation.target, endpoint),
     through ? accessOf(request, through.model, null) : null,

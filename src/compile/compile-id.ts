@@ -37,7 +37,7 @@ export interface IdPart extends PartForm {
   readonly attribute: AttributeInfo;
 }
 
-/** Reads the id of a path. Throws only what a user's `idType` function throws. */
+/** Reads the id of a path. Throws only the errors of a user's `idType` function. */
 export type IdParser = (raw: string) => ParsedId;
 
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;

@@ -1,4 +1,4 @@
-/** The single options of `@Crud`: each check returns a value, and reports what is wrong. */
+/** The single options of `@Crud`: each check returns a value, and reports problems. */
 
 import {
   BULK_ENDPOINTS,
@@ -36,7 +36,7 @@ export interface AttributeCheck extends Pick<OptionCheck, 'info' | 'exposure' | 
   readonly prefix?: string;
 }
 
-/** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
+/** Segments of letters, digits and `-._~`, which need no encoding and mean nothing to a router (RFC 3986, 2.3). */
 const PREFIX = /^(?:\/[A-Za-z0-9\-._~]+)+$/;
 
 /** `BlogPosts` -> `blog-posts`, `HTTPRequests` -> `http-requests`. */

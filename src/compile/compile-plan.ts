@@ -15,7 +15,7 @@ import type { RelatedResource, ResourceDeclaration, ResourcePlan } from './resou
  * Compiles an application.
  *
  * @param earlier problems that were found before, so that everything that is wrong is said at once
- * @param shared what `bootstrap` says of who sees what
+ * @param shared options of `bootstrap` about access
  * @throws ConfigError with one line per problem
  */
 export function compilePlan(

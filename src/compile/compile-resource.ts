@@ -169,7 +169,7 @@ function usualCount({ pagination, search }: CrudOptions): CountMode {
   return search === undefined ? 'exact' : 'capped';
 }
 
-/** Names are checked against the catalogue, and `'*'` is what it allows. */
+/** Names are checked against the catalogue, and `'*'` is limited by it. */
 function sortedBy({
   info,
   sortable,

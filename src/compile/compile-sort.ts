@@ -192,7 +192,7 @@ export function termsOf(
   return keys.map(({ attribute, ...others }) => Object.freeze({ attribute, descending, ...others }));
 }
 
-/** Appends what is missing of the primary key, in the direction of the last term, so that no two rows compare equal. */
+/** Appends the missing parts of the primary key, in the direction of the last term, so that no two rows compare equal. */
 export function totalOrder(
   terms: readonly SortTerm[],
   primaryKey: readonly Pick<AttributeInfo, 'name'>[],

@@ -12,7 +12,7 @@ import type { EveryOption, ResourcePlan } from './resource-plan.js';
 
 const EVERY_OPTIONS = ['filterAllow', 'sortAllow'] as const;
 
-/** Reader of what answers show of an attribute; injected, because it comes after this phase. */
+/** Finds the form of an attribute in answers. It is injected, because it comes after this phase. */
 export interface ShownReader {
   /** The properties of a schema class that may pass. */
   classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
@@ -20,7 +20,7 @@ export interface ShownReader {
   isTransformed(target: object, property: string, direction: 'read' | 'write'): boolean;
 }
 
-/** Options without `'*'`, and what it leaves out. */
+/** Options without `'*'`, and the attributes that it leaves out. */
 export interface EveryAttribute {
   readonly options: CrudOptions;
   readonly everything: ResourcePlan['everything'];
@@ -73,7 +73,7 @@ function noOrder({ type, found }: AttributeInfo): string {
   return `${found?.type ?? typeWord(type)} has no order`;
 }
 
-/** Why `'*'` leaves out an attribute, whatever its column; undefined where it does not. */
+/** The reason of `'*'` to leave out an attribute, for any type of its column; undefined where there is none. */
 function whyLeftOut(
   { info, exposure, options: { fields, readSchema } }: OptionCheck,
   { classProperties, isTransformed }: ShownReader,

@@ -73,7 +73,7 @@ export function rangeMark(type: ColumnType): { readonly ofRange?: true } {
 }
 
 /**
- * Operators that PostgreSQL has for the column, whatever its attribute declares.
+ * Operators that PostgreSQL has for the column, with any declared type.
  *
  * @param found the column; undefined where the catalogue was not read
  */

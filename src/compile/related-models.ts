@@ -1,4 +1,4 @@
-/** The models behind relations, and what of their rows a relation may show. */
+/** The models behind relations, and the rows that a relation may show. */
 
 import type { ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
@@ -28,7 +28,7 @@ export interface RelationReport {
   readonly mend?: string;
 }
 
-/** The plans of models behind relations. One that the application does not serve has what its model says. */
+/** The plans of models behind relations. The plan of a model that is not served is made from the model alone. */
 export class RelatedModels {
   readonly #known = new Map<ModelClass, Target>();
 
@@ -123,7 +123,7 @@ function guardsOf({ dependencies, endpoints }: ResourcePlan): string[] {
   ];
 }
 
-/** Fail closed: what guards the rows elsewhere would be passed by. */
+/** Fail closed: an include would ignore guards that protect the rows elsewhere. */
 function checkWhere(
   where: IncludeOptions['where'],
   { isOne }: Relation,

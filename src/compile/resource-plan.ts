@@ -152,7 +152,7 @@ export interface ResourcePlan {
   readonly sortable: readonly string[];
   /** The keys of the names in `sortable` whose order is another one than that of their column, by name. */
   readonly sortKeys: ReadonlyMap<string, readonly SortKey[]>;
-  /** The options that are `'*'`, each with the sentence about what it leaves out; null is nothing. The catalogue may add to it. */
+  /** The options that are `'*'`, each with the sentence about left-out attributes; null is none. The catalogue may add to it. */
   readonly everything: ReadonlyMap<EveryOption, () => string | null>;
   /** Total: the primary key is always part of it. */
   readonly defaultSort: readonly SortTerm[];
@@ -177,7 +177,7 @@ export interface ResourcePlan {
   readonly features: Readonly<Record<string, unknown>>;
 }
 
-/** A plan while its options are checked: all but what needs the other resources. */
+/** A plan while its options are checked: all but the parts that need other resources. */
 export type UncheckedPlan = Omit<ResourcePlan, 'parseId' | 'idKind' | 'idParts' | 'relations'>;
 
 /** A relation, and how the rows behind it are shown. */

@@ -1,5 +1,5 @@
 /**
- * The attributes of a model, as types. `Model<A, C>` says what they are. `Model` alone, and `Model<Self>` of older
+ * The attributes of a model, as types. `Model<A, C>` declares them. `Model` alone, and `Model<Self>` of older
  * sequelize-typescript code, do not: their attributes are the fields of the class.
  */
 import type { Attributes, CreationAttributes, Model, WhereOptions } from 'sequelize';
@@ -35,7 +35,7 @@ export type RelationName<M extends Model> = [TypescriptModel] extends [M]
       string;
 
 /**
- * The values of a new row. For a model that does not say what its attributes are, every one of them is optional.
+ * The values of a new row. For a model that does not declare its attributes as types, every one of them is optional.
  *
  * @example
  * ```ts

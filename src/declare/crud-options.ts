@@ -42,7 +42,7 @@ export type JsonType = (typeof JSON_TYPES)[number];
 
 /**
  * The attributes of a relation's model that a client may filter by, also those of its relations to one record: `'author.name'`.
- * True is what the `filterAllow` of that model names of its own attributes; an empty list allows `=isempty=` and `=isnull=` only.
+ * True is the list of own attributes in the `filterAllow` of that model; an empty list allows `=isempty=` and `=isnull=` only.
  *
  * @example ['rating', 'author.name']
  * @example { rating: ['=ge=', '=le='], 'details.language': 'string' }
@@ -249,7 +249,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example { groups: true, tags: { max: 200, fields: ['role'] } }
    */
   links?: LinkAllow;
-  /** Replaces the derived class that shapes what leaves. */
+  /** Replaces the derived class that shapes answers. */
   readSchema?: Class;
   /** Replaces the derived class that checks the body of a create. */
   createSchema?: Class;

@@ -1,4 +1,4 @@
-/** The `@Crud` decorator, and the append-only list of what it recorded: every reader sees the same. */
+/** The `@Crud` decorator, and the append-only list of its records: every reader sees the same. */
 import type { Model } from 'sequelize';
 import { ConfigError } from '../util/config-error.js';
 import type { CrudOptions, ModelClass } from './crud-options.js';
@@ -110,8 +110,8 @@ function placesOf({ callers = [] }: CrudRecord): string[] {
 }
 
 /**
- * The code that has called a decorator, and what has called that: the decorator may be applied by a function of the user's. The query
- * of a module's address is what makes Node load it again.
+ * The callers of a decorator: a function of the user's may have applied it. With another query in the address of a module, Node
+ * loads it again.
  */
 function callersOf(decorator: (options: never) => unknown): readonly string[] {
   const holder: { readonly stack?: unknown } = {};

@@ -14,7 +14,7 @@ export interface IncludeOptions {
    */
   count?: true | CountOptions;
   /**
-   * The rows that may be seen through this relation, beside what holds for their model: `scope`, `visible`, `fields`, soft
+   * The rows that may be seen through this relation, beside the conditions of their model: `scope`, `visible`, `fields`, soft
    * deletion. `'all'` means no other condition. Required where code that an include cannot call guards the rows on the
    * routes of their own: `dependencies`, middlewares, an overridden `list` or `read`, a repository. Default: none.
    *

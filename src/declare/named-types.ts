@@ -71,7 +71,7 @@ const FORMS = {
   xml: { compared: 'null', reason: 'PostgreSQL has no equality of XML.' },
   path: { compared: 'null', reason: 'PostgreSQL compares the number of points of paths.' },
   cube: { compared: 'null', reason: 'Cubes of other dimensions cannot be compared.' },
-  // PostgreSQL cuts what is longer, and finds the rest.
+  // PostgreSQL cuts longer texts, and finds the rest.
   '"char"': {
     compared: 'ordered',
     holds: matches(/^[\0-\x7f]?$/),

@@ -1,4 +1,4 @@
-/** Sequelize model class -> `ModelInfo`. Reads what Sequelize has stored; needs no reflected types. */
+/** Sequelize model class -> `ModelInfo`. Reads Sequelize's stored attributes; needs no reflected types. */
 
 import pg from 'pg';
 import { Model, type ModelAttributeColumnOptions } from 'sequelize';
@@ -34,7 +34,7 @@ export function isAttached(model: ModelClass): boolean {
   return Boolean(model.sequelize);
 }
 
-/** Describes a model once. Never throws for a wrong model: every problem is returned, with what to write instead. */
+/** Describes a model once. Never throws for a wrong model: every problem is returned, with its fix. */
 export function introspectModel(model: ModelClass): Introspection {
   if (!isModelClass(model)) {
     const { name } = model as { readonly name: string };
@@ -316,7 +316,7 @@ function attributeProblems(model: ModelClass): string[] {
   });
 }
 
-/** Memoizes what is made of a model, until the model gets attributes anew. A value without a model's attributes is not kept. */
+/** Memoizes a value of a model, until the model gets attributes anew. A value without a model's attributes is not kept. */
 export function perModel<T>(make: (model: ModelClass) => T): (model: ModelClass) => T {
   const known = new WeakMap<ModelClass, { readonly attributes: object; readonly value: T }>();
   return (model) => {
@@ -346,7 +346,7 @@ export function tryDescribeModel(model: ModelClass): Introspection {
   return info ? { info, problems: [] } : introspectModel(model);
 }
 
-/** A query introspects none of it again: that makes a record, to see what its class hides. */
+/** The description is kept, because it makes a record to find attributes that the class hides. */
 const described = perModel((model) => introspectModel(model).info);
 
 /**

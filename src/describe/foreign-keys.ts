@@ -29,7 +29,7 @@ interface TargetKey {
 }
 
 /**
- * The foreign keys of a model, by what its attributes refer to and what it belongs to. An attribute that may name a row of
+ * The foreign keys of a model, by the references of its attributes and by its `BelongsTo`. An attribute that may name a row of
  * several models, such as a polymorphic one, is there once for each.
  */
 export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {

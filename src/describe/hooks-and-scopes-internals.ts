@@ -160,7 +160,7 @@ function isInnerJoin({
   return right || (required ?? Boolean(where ?? scopeOf(model).where)) || include.some(isInnerJoin);
 }
 
-/** The hooks through which code of the user's would see a read, or a write, each with what has it. */
+/** The hooks through which code of the user's would see a read, or a write, each with its owner. */
 export function queryHooks<M extends Model>(model: ModelClass<M>, kind: 'read' | 'write'): string[] {
   return [
     ...seenHooks(hooksOf(model), kind).map((name) => `the model has a hook ${name}`),

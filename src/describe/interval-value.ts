@@ -82,7 +82,7 @@ export function isDuration(text: string): boolean {
   return isoParts(text) !== undefined || infiniteOf(text) !== undefined;
 }
 
-/** An interval as a duration, such as `P1Y2DT3.5S`, with the same parts; undefined for what is none. */
+/** An interval as a duration, such as `P1Y2DT3.5S`, with the same parts; undefined for other values. */
 export function durationOf(value: unknown): string | undefined {
   const parts = partsOf(value);
   if (parts === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Facts of a model and its attributes: plain, frozen data, and what the options of the model say of an attribute. */
+/** Facts of a model and its attributes: plain, frozen data, and the options of the model about an attribute. */
 import type { MarkValue, ModelClass } from '../declare/crud-options.js';
 import type { ColumnType } from './column-type.js';
 import type { ColumnFacts } from './table-facts.js';

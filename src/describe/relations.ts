@@ -50,7 +50,7 @@ interface AssociationInternals extends Association {
   readonly through?: { readonly model?: ModelClass; readonly scope?: RelationScope | null };
 }
 
-/** Either the relation, or what is wrong with it, as the end of a sentence. */
+/** Either the relation, or its problem, as the end of a sentence. */
 export type RelationDescription =
   | { readonly relation: Relation; readonly problem: null }
   | { readonly relation: null; readonly problem: string };

@@ -53,7 +53,7 @@ export interface TableFacts {
   /** The same for all models of the table, within one database. */
   readonly id: string;
   readonly kind: TableKind;
-  /** The writes that PostgreSQL does not refuse whatever the row is. */
+  /** The possible writes. PostgreSQL refuses the others for every row. */
   readonly writes: ReadonlySet<TableWrite>;
   /** True for a table, partitioned or not, whose indexes prove keys unique; false for a view and a foreign table. */
   readonly isTable: boolean;
@@ -83,7 +83,7 @@ interface Known {
 
 const known = new WeakMap<ModelClass, Known>();
 
-/** Changes whenever the table of any model is remembered, so that what follows from tables is decided once for each value. */
+/** Changes whenever the table of any model is remembered, so that decisions about tables are made once for each value. */
 const TABLE_FACTS = { version: 0 };
 
 /** Makes a value at the first call, and once more whenever tables were read: plans are there before the catalogue is. */

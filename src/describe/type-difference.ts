@@ -49,7 +49,7 @@ export function isTextBase(base: string): boolean {
 
 /** A column of another type than its attribute. */
 export interface TypeDifference {
-  /** The type of the column, and what follows, as the end of a sentence. */
+  /** The type of the column, and its effect, as the end of a sentence. */
   readonly text: string;
   /** True where values of the column are read and written as those of the attribute's own type all the same. */
   readonly isAlike: boolean;

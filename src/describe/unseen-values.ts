@@ -10,7 +10,7 @@ const NONE: Names = new Set();
 /** Names by model. The functions in `later` are called at the first use. */
 const known = new WeakMap<object, { all: Names; later: readonly (() => Names)[] }>();
 
-/** Remembers what the answers of a resource do not show. */
+/** Remembers attributes that the answers of a resource do not show. */
 export function noteUnseen(model: object, names: () => Names): void {
   const { all, later } = known.get(model) ?? { all: NONE, later: [] };
   known.set(model, { all, later: [...later, names] });

@@ -151,7 +151,7 @@ const TABLE = /\b(?:FROM|INTO|UPDATE) (?:ONLY )?(?:"[^"]+"\.)?"([^"]+)"/;
 /** Bytes of a name in PostgreSQL, at most. */
 const MAX_NAME = 63;
 
-/** `SELECT cities`: what the conventions of OpenTelemetry call a summary. */
+/** `SELECT cities`: a summary, by the conventions of OpenTelemetry. */
 export function summarize(text: string): string {
   const [operation = ''] = text.trimStart().split(/[ ;]/, 1);
   const table = TABLE.exec(text)?.[1];
@@ -160,7 +160,7 @@ export function summarize(text: string): string {
 
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 
-/** The SQLSTATE, or the class: `error.type` of OpenTelemetry's conventions, which call what is no error `_OTHER`. */
+/** The SQLSTATE, or the class: `error.type` of OpenTelemetry's conventions, which call a thrown value that is no error `_OTHER`. */
 export function errorType(error: unknown): string {
   const { code, original } = (error ?? {}) as {
     readonly code?: unknown;

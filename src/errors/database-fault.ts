@@ -33,7 +33,7 @@ export type FaultKind =
 /** A database error, understood. */
 export interface DatabaseFault {
   readonly kind: FaultKind;
-  /** Names the database has for what refused: for finding the attributes, not for showing. */
+  /** Names of constraints, tables or columns that refused: for finding the attributes, not for showing. */
   readonly constraint: string | null;
   readonly table: string | null;
   readonly column: string | null;
@@ -272,7 +272,7 @@ function violationsOf(error: ValidationError): Violation[] {
     attribute: path,
     rule: validatorName ?? validatorKey ?? 'validate',
     // Sequelize's type checks and some validators quote the value; it must not reach a client.
-    // A rule may throw what is no error, and Sequelize takes that for the message.
+    // A rule may throw a value that is no error, and Sequelize takes that for the message.
     message:
       typeof message !== 'string' || quotesValue(message, value)
         ? `${path ?? 'The record'} is not valid`

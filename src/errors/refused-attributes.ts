@@ -46,7 +46,7 @@ export function refusedAttributes(
   return columns ? attributesOf(info, columns) : (constraintAttributes(info).get(constraint) ?? []);
 }
 
-/** Constraint names -> attributes, as Sequelize and PostgreSQL name what a model declares: for constraints that the catalogue does not have. */
+/** Constraint names -> attributes, as Sequelize and PostgreSQL name the constraints of a model: for those that the catalogue does not have. */
 function constraintAttributes(info: ModelInfo): ReadonlyMap<string, readonly string[]> {
   const { tableName, _indexes = [], uniqueKeys = {} } = constrainedModel(info.model);
   const names = new Map<string, readonly string[]>();

@@ -39,7 +39,7 @@ export function missingReference({ model, attributes }: RecordInfo, attribute: s
   return new DatabaseError(Object.assign(new Error(message), details));
 }
 
-/** Sequelize's own text begins in the same way, and names no mend. @param finished what has ended the transaction */
+/** Sequelize's own text begins in the same way, and names no mend. @param finished the end of the transaction */
 export function lateQuery(finished: string, sql: string): Error {
   const error = new Error(
     `${finished} has been called on this transaction before this query came: its unit of work is over. Put await before each call that ` +

@@ -19,10 +19,10 @@ import type { Slots } from './sql/statement.js';
  * Runs the operations on one model.
  *
  * @typeParam R rows as texts, or records
- * @typeParam On the connection or transaction of the statements, and what else only this executor takes
+ * @typeParam On the connection or transaction of the statements, and other arguments of this executor alone
  */
 export interface Executor<R, On> {
-  /** Null is for what only another executor can do: nothing has happened then. */
+  /** Null is for operations that only another executor can run: nothing has happened then. */
   run(operation: Operation, slots: Slots, on: On): Promise<R | null>;
 }
 

@@ -42,7 +42,7 @@ export function hydrator(columns: RecordColumns): Hydrate {
   };
 }
 
-/** Sets what Sequelize's constructor sets beside the values. */
+/** Sets the fields that Sequelize's constructor sets beside the values. */
 function recordFields({ info, attributes }: RecordColumns): (record: object) => Model {
   const { rawAttributes, _schema, _schemaDelimiter } = buildableModel(info.model);
   // Sequelize names those that are virtual, too, when all are read.
@@ -100,7 +100,7 @@ interface Origin extends PristineRow, Record<ValuesName, RecordValues> {
 const ORIGIN = Symbol('origin');
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
-/** A record of ours. The symbol is found through proxies, and by what inherits from the record. */
+/** A record of ours. The symbol is found through proxies, and on objects that inherit from the record. */
 interface MadeRecord {
   readonly [ORIGIN]: Origin;
 }
@@ -128,7 +128,7 @@ export function pristineRow(record: object): PristineRow | null {
   return origin?.read && origin.record === record && isAsMade(origin) ? origin : null;
 }
 
-/** Sets what was loaded of a relation, as Sequelize does. One that is as its row stays so. */
+/** Sets the loaded records of a relation, as Sequelize does. A record that is as its row stays so. */
 export function attachRelation(record: Model, name: string, value: unknown): void {
   const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
   if (origin && pristineRow(record)) origin.relations = { ...origin.relations, [name]: value };

@@ -26,7 +26,7 @@ import type { Logger } from '../../util/logger.js';
 import { gettersOf, modelFastPathBlockers } from './model-fast-path-blockers.js';
 import { hasInstanceFields } from './query-customizations.js';
 
-/** Why queries have to be Sequelize's own, whatever the model; undefined where they need not. */
+/** The reason that queries of all models have to be Sequelize's own; undefined where they need not. */
 export function sequelizeProblem(): string | undefined {
   known ??= {
     problem: [tryOut(), pgProblem()].filter((problem) => problem !== undefined).join('; ') || undefined,

@@ -28,7 +28,7 @@ export function seesQueries(sequelize: Sequelize): boolean {
 /** Settings are tested once; hooks can come at any time. */
 const plainInstances = new WeakMap<Sequelize, boolean>();
 
-/** Settings of the Sequelize instance that change what a query does or reports. */
+/** Settings of the Sequelize instance that change the work or the log of a query. */
 function instanceReasons(sequelize: Sequelize): string[] {
   const { query, searchPath, benchmark, logQueryParameters, dialectOptions, ...others } =
     instanceOptions(sequelize);
@@ -91,7 +91,7 @@ function lineageOf(model: object): AnyClass[] {
   return lineage;
 }
 
-/** A class as it is written: some of what it has can be seen nowhere else. */
+/** The text of a class: some of its members can be seen nowhere else. */
 function textOf(each: AnyClass): string {
   return Function.prototype.toString.call(each);
 }

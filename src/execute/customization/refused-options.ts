@@ -41,7 +41,7 @@ export function refusedOptions(options: object): string[] {
   ];
 }
 
-/** The same of the instances of models, and what of the models themselves has queries fail that find nothing. */
+/** The same for the instances of models, and for options of models under which queries fail that find nothing. */
 export function refusedModelOptions(models: readonly ModelClass[]): string[] {
   const instances = new Set(models.flatMap(({ sequelize }) => sequelize ?? []));
   return [

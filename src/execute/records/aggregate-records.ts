@@ -24,7 +24,7 @@ import { typedFilter } from './relation-requests.js';
 import { inputsOf, type QueryContext, repositoryOperation } from './repository-operations.js';
 import type { RowChoice } from './repository-options.js';
 
-/** Groups of rows, and what is computed of each. All attributes can be named, whatever the option `aggregate` says. */
+/** Groups of rows, and the values that are computed of each. All attributes can be named, also without the option `aggregate`. */
 export interface AggregateQuery<M extends Model = Model>
   extends Pick<RowChoice<M>, 'filter' | 'deleted'>,
     Readonly<Partial<Record<Measure, readonly Attribute<M>[]>>> {
@@ -44,7 +44,7 @@ export interface AggregateQuery<M extends Model = Model>
 
 const OPTIONS = ['filter', 'deleted', 'group', ...MEASURES, 'having', 'sort', 'size', 'page', 'tz'];
 
-/** Runs a query. @throws TypeError for what no column can do, and for a text that cannot be read */
+/** Runs a query. @throws TypeError for a measure that its column cannot have, and for a text that cannot be parsed */
 export async function aggregateRecords<M extends Model>(
   info: ModelInfo,
   { access, address, scope }: QueryContext,

@@ -77,7 +77,7 @@ export abstract class BoundRepository<M extends Model> {
   }
 
   /**
-   * The same repository for what a request may see and write.
+   * The same repository within the access of a request.
    *
    * @throws TypeError where it has a property that is a function: the `this` of an arrow function is a repository without scope
    * @internal
@@ -205,7 +205,7 @@ export abstract class BoundRepository<M extends Model> {
   }
 
   /**
-   * Puts a substitute in the place of an actor in all stored changes of the tables in the schema of the model, whatever they are of.
+   * Puts a substitute in the place of an actor in all stored changes of the tables in the schema of the model, of all models.
    *
    * @param substitute default: null, the actor is unknown
    * @example await new Repository(User).eraseActor('42', 'erased-1');

@@ -32,7 +32,7 @@ export function exactly<Q extends FindOptions>(info: RecordInfo, query: Q): Q {
   return { ...query, attributes: withColumns(scopeOf(info.model), query.attributes, columns) };
 }
 
-/** Keeps what was read beside a record. */
+/** Keeps values that were read beside a record. */
 export function keepExact<M extends Model>({ primaryKey }: RecordInfo, record: M): M {
   if (!primaryKey.some(({ type }) => type.kind === 'date')) return record;
   const moments = primaryKey.flatMap(({ name, type }): [string, Date][] => {

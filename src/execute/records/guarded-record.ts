@@ -225,7 +225,7 @@ export class GuardedRow {
    * Checks the row once it is written.
    *
    * @param before its values until then, as far as they were read: of a new one, keys that were checked; null is none
-   * @returns what it belongs to and refers to; null where it is gone
+   * @returns its values of scoped attributes and of references; null where it is gone
    * @throws as `keep`
    */
   async check(before: WriteValues | null, transaction: Transaction): Promise<WriteValues | null> {

@@ -1,4 +1,4 @@
-/** Loads relations of records that were read, with as many statements as there are relations, and keeps what was loaded. */
+/** Loads relations of records that were read, with one statement for each relation, and keeps the loaded records. */
 
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';

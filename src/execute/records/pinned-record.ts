@@ -1,4 +1,4 @@
-/** Values of records that only the scope or the table sets, whatever code of the user's does, and the condition of an UPDATE. */
+/** Values of records that only the scope or the table sets, and not code of the user's, and the condition of an UPDATE. */
 import type { Attributes, Model, WhereOptions } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describe/model-info.js';
@@ -22,7 +22,7 @@ export function pinningModel<M extends Model>(model: ModelClass<M>, pins: Pins):
   return building(model, (record) => pinned(record, pins));
 }
 
-/** The record, which keeps values whatever is set. */
+/** The record, which keeps values when others are set. */
 export function pinned<M extends Model>(record: M, pins: Pins): M {
   for (const [name, value] of pins) {
     const keep = { get: () => value, set: () => {} };
@@ -37,7 +37,7 @@ export function pinned<M extends Model>(record: M, pins: Pins): M {
  * have hidden the row.
  *
  * @param within the condition of the request, beside that of the key
- * @returns what ends it
+ * @returns a function that ends it
  */
 export function pinRow<M extends Model>(
   info: RecordInfo,

@@ -1,5 +1,5 @@
 /**
- * Reads what is behind a relation of many records: rows of our SQL, or records where code of the user's takes part in queries of their
+ * Reads the related rows of many records: rows of our SQL, or records where code of the user's takes part in queries of their
  * model. The items of each parent are separated, with a mark where more follow.
  */
 import type { Sequelize, Transaction } from 'sequelize';
@@ -47,7 +47,7 @@ type FoundRelated =
   | (RelatedRecordsFound & { readonly rows: null });
 
 /**
- * Reads what parents with these keys have.
+ * Reads the related rows of parents with these keys.
  *
  * @param keys texts of the parents' column, each once
  */
@@ -72,7 +72,7 @@ async function readRelated(
 }
 
 /**
- * Counts what parents with these keys have.
+ * Counts the related rows of parents with these keys.
  *
  * @param limit rows of each parent that are counted at most; `Infinity` counts all
  * @returns a number for each key

@@ -37,8 +37,8 @@ export interface WantedRelation {
 /**
  * Compiles the request for each relation of a model.
  *
- * @param source what may be seen of each model; null is everything
- * @throws ConfigError for what is no relation, or has options that mean nothing
+ * @param source the access to each model; null is everything
+ * @throws ConfigError for a name that is no relation, and for options without an effect
  */
 export async function wantedRelations(
   model: ModelClass,

@@ -92,7 +92,7 @@ export interface FoundRecords<M extends Model> {
   readonly count: number;
   /** Keys of rows that are gone, where the call has none. */
   readonly keys?: readonly unknown[];
-  /** Null for what is no list. Its items are not the records. */
+  /** Null for an operation that is no list. The items of a page are not the records. */
   readonly page: Page<unknown> | null;
 }
 

@@ -80,7 +80,7 @@ export interface RelationOptions {
 
 /**
  * The relations to load: their names, or paths such as `reviews.author`, or options for each path, or the `include` of a query.
- * A path includes what is before its dots. Any relation of the model can be loaded, whatever `@Crud` says.
+ * A path includes the relations before its dots. Any relation of the model can be loaded, also without `include` in `@Crud`.
  *
  * @example
  * ```ts

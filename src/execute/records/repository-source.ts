@@ -1,4 +1,4 @@
-/** Sources of repositories: what users pass where a repository is meant. */
+/** Sources of repositories: values that users pass for a repository. */
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { foundInstead, isModelClass } from '../../describe/record.js';

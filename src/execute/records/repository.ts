@@ -109,7 +109,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     return isOwn ? record && (await this.get(id)) : record;
   }
 
-  /** Locks the row that a replacement changes, and returns what it is changed to; null where there is none. @internal */
+  /** Locks the row that a replacement changes, and returns its new values; null where there is none. @internal */
   async lockToReplace(id: Id, values: CreateValues<M>): Promise<UpdateValues<M> | null> {
     const record = await this.findLocked(id);
     const { access } = await this.context('other');
@@ -157,7 +157,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * Number of the rows that match: all of them, whatever page a query is of.
+   * Number of all rows that match. It ignores the page of a query.
    *
    * @example
    * ```ts
@@ -190,7 +190,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
 
   /**
    * One page next to a place. Costs the same at any depth where an index serves the order. With `count` it has the number of all
-   * rows, whatever the place.
+   * rows, at any place.
    *
    * @example
    * ```ts

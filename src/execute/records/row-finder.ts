@@ -89,7 +89,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
       term.value ? [[sortedColumn(index), keySql(term, this.column)]] : [],
     );
     const order = terms.map((term, index): OrderItem => {
-      // Around a scope that joins other tables, Sequelize sorts by what is selected.
+      // Around a scope that joins other tables, Sequelize sorts by selected columns.
       const by = term.value ? literal(identifier(sortedColumn(index))) : term.attribute;
       return [by, `${term.descending ? '' : 'ASC'}${directionSql(term)}`.trim()];
     });
@@ -152,7 +152,7 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
   }
 
   async hasAny({ walk, condition }: RecordRange): Promise<boolean> {
-    // Where a scope joins other tables, Sequelize sorts by what is selected.
+    // Where a scope joins other tables, Sequelize sorts by selected columns.
     const attributes = walk.flatMap(({ attribute, value }) => (value ? [] : attribute));
     const range = this.#first(walk, condition, 1);
     return (await this.select(walk, range, { attributes, limit: 1, raw: true })).length > 0;
@@ -204,7 +204,7 @@ function scopedInnerOrder({ include, order }: AppliedScope): OrderItem[] {
   return (Array.isArray(order) ? order : [order]) as OrderItem[];
 }
 
-/** The `attributes` of a query that selects what it would select anyway, and more columns. */
+/** The `attributes` of a query that selects its usual columns, and more. */
 export function withColumns(
   scope: AppliedScope,
   attributes: FindOptions['attributes'],

@@ -106,7 +106,7 @@ export function followModels(models: FollowedModels): void {
   }
 }
 
-/** Runs work of a request of an application, and what it awaits. */
+/** Runs work of a request of an application, and the calls that it awaits. */
 export function runFollowed<T>(models: FollowedModels, work: () => T): T {
   return areShared ? running.run(models, work) : work();
 }
@@ -186,7 +186,7 @@ function needsTransaction<M extends Model>(
   }
 }
 
-/** Null where there are none of ours, and for what only Sequelize can do. */
+/** Null where there are no statements of ours, and for operations that only Sequelize can run. */
 function runOnRows<M extends Model>(
   model: ModelClass<M>,
   { access: { slots }, scope: { transaction }, address }: QueryContext,

@@ -275,7 +275,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return model.destroy({ ...asked, individualHooks: hasDestroyHooks(this.#model) });
   }
 
-  /** @param changed the options, with what hooks have made of them */
+  /** @param changed the options, with the changes of hooks */
   async #destroyEach(
     rows: SequelizeRows<M>,
     options: WriteOptions,
@@ -330,7 +330,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return record;
   }
 
-  /** @returns what ends it */
+  /** @returns a function that ends it */
   #keepWithin({ within, paranoid }: SequelizeRows<M>, record: M, pins: Pins): () => void {
     const seen = allOf(within, paranoid === false ? null : liveRows(this.#info));
     const state = startVersion(record);
@@ -392,5 +392,5 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 }
 
-/** Options of a bulk destroy, with what Sequelize adds for its statement. */
+/** Options of a bulk destroy, with the members that Sequelize adds for its statement. */
 type StatementOptions = DestroyOptions & { readonly type?: unknown; readonly model?: unknown };

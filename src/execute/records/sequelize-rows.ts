@@ -127,7 +127,7 @@ const OURS = 'condition of ours';
 
 /**
  * A condition of the caller's, and one of ours. Ours has a name, so that no default scope and no hook has another one in its
- * place, as with Op.and: Sequelize writes a literal whatever its name.
+ * place, as with Op.and: Sequelize writes a literal with any name.
  */
 function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
   const isPlain = where !== undefined && Object.getPrototypeOf(where) === Object.prototype;

@@ -22,14 +22,14 @@ export interface ReadSession extends TransactionScope {
 /** A transaction that writes: all of it happens, or nothing. */
 export interface UnitOfWork extends ReadSession {
   /**
-   * Runs work that may fail alone: a throw undoes what it did and is passed on, and the unit of work can go on. Without
+   * Runs work that may fail alone: a throw undoes its writes and is passed on, and the unit of work can go on. Without
    * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
    * level: a savepoint inside a savepoint is refused. What else of the unit runs at the same time is undone with it.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
    * Runs a callback when the commit has succeeded; never when it failed. Callbacks run in their order, each when the one
-   * before it has ended, or has taken 5 s. Nothing waits for them, neither the answer nor what `unitOfWork` returns, except
+   * before it has ended, or has taken 5 s. Nothing waits for them, neither the answer nor the promise of `unitOfWork`, except
    * the end of the engine. An error in one is logged, in a request by the application's logger, and changes nothing of the
    * answer.
    */
@@ -40,7 +40,7 @@ export interface UnitOfWork extends ReadSession {
 export interface RequestUnit extends UnitOfWork {
   /** Like `savepoint`, around work that may have a savepoint of its own. */
   attempt<T>(work: () => Promise<T>): Promise<T>;
-  /** Runs work, checks what a commit would check, and undoes all of it, what it wanted after the commit, too. */
+  /** Runs work with the checks of a commit, and undoes all of it. Its callbacks for after the commit are dropped. */
   rehearse<T>(work: () => Promise<T>): Promise<T>;
 }
 
@@ -117,7 +117,7 @@ export async function unitOfWork<T>(
  *   await City.count({ transaction: session.transaction }),
  * ]);
  * ```
- * @throws whatever the work throws
+ * @throws any error of the work
  */
 export async function dbSession<T>(
   work: (session: ReadSession) => Promise<T>,
@@ -135,7 +135,7 @@ export async function openReadSession(database: DatabaseSession): Promise<ReadSe
   const transaction = await database.begin();
   const session: ReadSession = {
     transaction,
-    // The overloads promise what is so: a repository stays one of its class.
+    // The overloads are right: a repository stays one of its class.
     repository: ((source: Source) => resolveSource(source).with(session)) as ReadSession['repository'],
   };
   return Object.freeze(session);

@@ -128,7 +128,7 @@ export class RelatedRows {
   }
 
   /**
-   * @param shape what the statement depends on beside the predicate
+   * @param shape the parts that the statement depends on beside the predicate
    * @param keys those of the parents
    */
   async #read(

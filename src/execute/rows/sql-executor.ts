@@ -344,9 +344,9 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   /**
-   * Together with others of the same statement, unless a trigger may do what could not be undone.
+   * Writes together with others of the same statement, unless a trigger may have effects that cannot be undone.
    *
-   * @param key of the row that is written; null for a new one, undefined for what goes alone
+   * @param key of the row that is written; null for a new one, undefined for a write that is sent alone
    */
   async #writeShared(
     statement: Statement,

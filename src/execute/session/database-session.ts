@@ -197,7 +197,7 @@ export class DatabaseSession implements SessionScope {
     this.#failure ??= { cause };
   }
 
-  /** Runs work that can be undone alone; when it throws, what it failed with and wanted after the commit is forgotten. */
+  /** Runs work that can be undone alone. When it throws, its error and its callbacks for after the commit are forgotten. */
   async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
     const transaction = await this.begin();
     const count = this.#callbacks.length;
@@ -217,7 +217,7 @@ export class DatabaseSession implements SessionScope {
   }
 
   /**
-   * Commits what has begun. When that fails nothing is committed, as far as PostgreSQL has reported.
+   * Commits the transaction, if it has begun. When that fails nothing is committed, as far as PostgreSQL has reported.
    *
    * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
    */
@@ -236,7 +236,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#isCommitted) this.#notify(transaction);
   }
 
-  /** Rolls back what has begun. Never throws: the caller has the error of the cause to throw. */
+  /** Rolls back the transaction, if it has begun. Never throws: the caller has the error of the cause to throw. */
   async rollback(cause?: unknown): Promise<void> {
     if (this.#mode === 'write' && !this.#isCommitted)
       this.#undone ??= survivable(lateWrite(cause), this.#logger);
@@ -246,7 +246,7 @@ export class DatabaseSession implements SessionScope {
   }
 
   /**
-   * Rolls back while the work still runs, behind a query that is under way: whatever the work sends to the session then
+   * Rolls back while the work still runs, behind a query that is under way: any query that the work sends to the session then
    * fails with the reason. Never throws.
    */
   async abort(reason: Error): Promise<void> {
@@ -324,7 +324,7 @@ export const SNAPSHOT: TransactionOptions = Object.freeze({
   isolationLevel: Transaction.ISOLATION_LEVELS.REPEATABLE_READ,
 });
 
-/** A snapshot for each statement, whatever the database has for its default. */
+/** A snapshot for each statement, with any default of the database. */
 export const STATEMENT_SNAPSHOTS: TransactionOptions = Object.freeze({
   isolationLevel: Transaction.ISOLATION_LEVELS.READ_COMMITTED,
 });

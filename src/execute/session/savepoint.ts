@@ -20,7 +20,7 @@ export function executorOf({ sequelize }: DatabaseSession, transaction: Transact
  */
 const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
 
-/** Runs work in a session; a throw undoes what it did, and the session can go on. */
+/** Runs work in a session; a throw undoes its writes, and the session can go on. */
 export async function runInSavepoint<T>(
   session: DatabaseSession,
   name: 'unit' | 'item' | 'replacement',

@@ -24,7 +24,7 @@ interface Connection extends MarkedClient {
   readonly connection?: EventEmitter;
 }
 
-/** Sequelize passes on what the driver says of a COMMIT, against its types. */
+/** Sequelize passes on the driver's result of a COMMIT, against its types. */
 interface CommittingInterface {
   commitTransaction(transaction: Transaction, options: object): Promise<unknown>;
 }
@@ -57,7 +57,7 @@ export async function beginTransaction(
  * Commits. @returns true where PostgreSQL did. It ends a transaction in which a query has failed with the tag ROLLBACK and no error,
  * which Sequelize's own `commit` ignores.
  *
- * @throws what the commit fails with; its connection is closed then
+ * @throws the error of the commit; its connection is closed then
  */
 export async function commitTransaction(transaction: Transaction): Promise<boolean> {
   const internals = transactionInternals<Connection>(transaction);

@@ -1,5 +1,5 @@
 /**
- * Predicates of one shape -> one text. The bound values of a predicate become slots, and what is left of it is its shape:
+ * Predicates of one shape -> one text. The bound values of a predicate become slots, and the rest of it is its shape:
  * attributes, operators, and names of slots.
  */
 import { operatorRow } from '../../declare/filter-operators.js';
@@ -33,7 +33,7 @@ export const UNCONDITIONAL: LiftedPredicate = Object.freeze({
   slotted: [],
 });
 
-/** No name of an attribute or a slot has it: what begins with it is structure. */
+/** No name of an attribute or a slot has it. It begins a part of the structure. */
 const END = '\0';
 
 /** Lifts the bound values out of a predicate. */

@@ -176,7 +176,7 @@ export class OperationCompiler {
   /**
    * A statement of a list.
    *
-   * @param shape what it depends on beside the list and the predicate; without spaces
+   * @param shape the parts that it depends on beside the list and the predicate; without spaces
    */
   listStatement(list: ListSql, shape: string, where: LiftedPredicate, rowsOf: () => RowsSql): Statement {
     return this.#statements.get(`list ${list.number} ${shape} ${where.shape}`, () => {
@@ -228,7 +228,7 @@ export class OperationCompiler {
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 
-  /** True where a write counts as a change, whatever values the row has. */
+  /** True where a write counts as a change with any values of the row. */
   #isAlways(shape: RowShape, unreadable: UpdateOperation['unseen']): boolean {
     const unseen = unseenOf(this.table.info.model, unreadable);
     return unseen !== undefined && this.encoder.attributesOf(shape).some(({ name }) => unseen.has(name));

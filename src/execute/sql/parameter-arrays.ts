@@ -176,7 +176,7 @@ function bindColumn(
   slots[givenSlot(group, 'last', name).slot] = plainArray(last);
 }
 
-/** An array of what needs no quotes. */
+/** An array of texts that need no quotes. */
 function plainArray(values: readonly (string | number)[]): string {
   return `{${values.join(',')}}`;
 }

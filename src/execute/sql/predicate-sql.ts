@@ -113,7 +113,7 @@ export function compilePredicate(predicate: Predicate, column: ColumnSql, depth 
  * Selects the row that has to be there.
  *
  * @param outer the columns of the row around it; left out where its key is not compared with them
- * @param shown what is selected of it. Default: that it is there
+ * @param shown the selected columns. Default: none, only the existence of the row
  */
 export function selectRow(
   { target, key, value, more = [], where }: RelatedFilter<Value>,
@@ -224,7 +224,7 @@ const REST = raw("interval '999 microseconds'");
 
 /**
  * The equality of a moment of which an answer shows the milliseconds only: a value without microseconds is equal to all moments of its
- * millisecond. Undefined for another operator. A range of the column is added to what no index answers.
+ * millisecond. Undefined for another operator. A range of the column is added, so that an index serves the condition.
  */
 function equalMoments({ operator, values }: Comparison<Value>, column: SqlFragment): SqlFragment | undefined {
   const whole = sql`date_trunc('milliseconds', ${column})`;
@@ -281,7 +281,7 @@ export function jsonPathSql(path: string, jsonType: JsonType, column: ColumnSql)
   };
 }
 
-/** The text of a value inside of JSONB, whatever type it has. */
+/** The text of a value inside of JSONB, of any type. */
 export function jsonTextSql(attribute: string, keys: readonly string[], column: ColumnSql): SqlFragment {
   return insideSql(attribute, keys, column, '->>');
 }

@@ -150,7 +150,7 @@ function selectRelated(
   const within = order.map((term) => orderTerm(term, keySql(term, column)));
   const rows = sql`SELECT ${joinSql(selected, ', ')}${rowsOf(table, parents, where)} ORDER BY ${joinSql(within, ', ')}`;
   const shown = shownAs(attributes.map((each) => sql`${raw(ROWS)}.${selectedColumn(each)}`));
-  // PostgreSQL promises no order of a join, whatever its parts have.
+  // PostgreSQL promises no order of a join, also where its parts have one.
   const around = order.map((term) => {
     const found = term.value
       ? sortedColumn(values.indexOf(term))

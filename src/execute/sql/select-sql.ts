@@ -161,7 +161,7 @@ export function firstOf(
 /**
  * Counts rows, without an order. A limit is inside, so that no more rows than that are read.
  *
- * @param from what follows the columns of a SELECT
+ * @param from the text behind the columns of a SELECT
  * @param limit `Infinity` counts all
  */
 export function countSql(from: SqlFragment, limit: number): SqlFragment {

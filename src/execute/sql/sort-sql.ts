@@ -1,4 +1,4 @@
-/** The values of orders: columns, what is made of them, and values of the record behind a relation. */
+/** The values of orders: columns, expressions over them, and values of the record behind a relation. */
 
 import { areNullsFirst, orderShape } from '../../compile/compile-sort.js';
 import type { RankValue, RelatedPlan, SortKey, SortTerm, SortValue } from '../../compile/resource-plan.js';
@@ -70,7 +70,7 @@ export function directionSql(term: SortTerm): string {
   return `${descending ? ' DESC' : ''}${place}`;
 }
 
-/** An order whose statements have one text, whatever the request may see behind relations. */
+/** An order whose statements have one text, for any access behind relations. */
 interface LiftedOrder {
   readonly order: readonly (SortTerm & PlacedTerm)[];
   readonly shape: string;

@@ -1,4 +1,4 @@
-/** A piece of SQL with its values apart from it: text around placeholders, what goes into them, and the names of tables and columns. */
+/** A piece of SQL with its values apart from it: text around placeholders, the values of these, and the names of tables and columns. */
 
 import type { Model } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';

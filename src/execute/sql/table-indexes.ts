@@ -60,7 +60,7 @@ export function servesOrder(
   return matches(false) || matches(true);
 }
 
-/** The terms that an index has to have: what follows the whole key, or a part of the key at the end, is no work for an index. */
+/** The terms that an index has to have: terms behind the whole key, and a part of the key at the end, need no index. */
 function neededTerms(
   { primaryKey }: ModelInfo,
   equal: readonly string[],
@@ -93,7 +93,7 @@ export function indexedAs(info: RecordInfo, term: SortKey): string {
   return term.value ? expressionKey(expressionOf(info, term)) : columnOf(info, term.attribute);
 }
 
-/** An expression without what PostgreSQL adds when it writes it. */
+/** An expression without the parts that PostgreSQL adds when it writes it. */
 export function expressionKey(text: string): string {
   return `(${text.replaceAll(/[\s"()]|::text/g, '')})`;
 }

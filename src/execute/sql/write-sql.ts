@@ -32,7 +32,7 @@ export function rowReferred<V extends Value>(
 }
 
 /**
- * Inserts a row with values for some attributes; the other columns get what the table has for them.
+ * Inserts a row with values for some attributes; the other columns get the defaults of the table.
  *
  * @param where a condition on the values; null is none
  */
@@ -88,7 +88,7 @@ function updateSql(table: TableSql, { set, where, returning, always }: UpdateSql
   return sql`UPDATE ${table.source} SET ${changesSql(table, set)}${conditions}${returningSql(returning)}`;
 }
 
-/** Assignments of a change: the values of a body, and what every change of a row writes along. */
+/** Assignments of a change: the values of a body, and the columns that every change of a row writes. */
 export function changesSql(table: TableSql, set: readonly WrittenAttribute[]): SqlFragment {
   const values = set.map((attribute) => {
     const { name } = attribute;

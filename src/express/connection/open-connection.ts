@@ -54,7 +54,7 @@ export function admit(response: ServerResponse, run: () => void): void {
   else run();
 }
 
-/** Express calls this for each request, whatever server has read it. */
+/** Express calls this for each request of any server. */
 interface Handling {
   handle(request: Request, response: Response, next?: NextFunction): void;
 }
@@ -76,7 +76,7 @@ export function admitThenGoOn(request: Request, response: Response, next: NextFu
   admit(response, () => next(mustRefuse(request) ? refusal() : undefined));
 }
 
-/** A connection, and what is under way on it. */
+/** A connection, and the requests that are under way on it. */
 export class OpenConnection {
   /**
    * The responses that are not sent, in the order of their requests. An array, because the tables that a Set leaves behind keep
@@ -117,7 +117,7 @@ export class OpenConnection {
       const context = new AsyncResource('crud-controllers:request');
       this.#waiting.push(() => context.runInAsyncScope(run));
       waiting += 1;
-      // Only the end of a connection frees what Node has read of it.
+      // Only the end of a connection frees the bytes that Node has read of it.
       if (waiting > MAX_WAITING) this.#socket.destroy();
       return;
     }
@@ -200,7 +200,7 @@ function finish(this: ServerResponse): void {
 /** Any of the ways in which `end` is called. */
 type End = (this: ServerResponse, ...given: unknown[]) => ServerResponse;
 
-/** Counts what is left of an answer when it is ready. */
+/** Counts the unsent bytes of an answer when it is ready. */
 function countEnd(response: ServerResponse): void {
   const own = Object.hasOwn(response, 'end') ? (response.end as End) : null;
   response.end = own === null ? endInherited : (...given: unknown[]) => endCounted(response, own, given);
@@ -276,7 +276,7 @@ const PATIENCE = 60_000;
 /** Milliseconds between two checks. */
 const STEP = 5_000;
 
-/** The last change of what waits for a client. */
+/** The last change of the bytes that wait for a client. */
 interface Progress {
   bytes: number;
   at: number;

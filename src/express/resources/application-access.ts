@@ -106,7 +106,7 @@ export function hasAccessRules(request: Request): boolean {
 }
 
 /**
- * Makes an answer of a request, or a part of one: records in it are without what the request may not read. While a rule is not
+ * Makes an answer of a request, or a part of one: records in it are without attributes that the request may not read. While a rule is not
  * evaluated, the attributes that it may hide are left out.
  */
 export function answering<T>(request: Request, work: () => T): T {
@@ -119,7 +119,7 @@ export function answering<T>(request: Request, work: () => T): T {
   return withMasks(masks, work);
 }
 
-/** Waits for the rules of what an answer holds. */
+/** Waits for the rules of the records in an answer. */
 export async function evaluateForAnswer(
   request: Request,
   result: unknown,
@@ -131,7 +131,7 @@ export async function evaluateForAnswer(
     await rules.accessTo(model as ModelClass)?.unreadable(request);
 }
 
-/** The same repository for what a request may see and write of its model, with the ids of its resource. */
+/** The same repository within the access of a request to its model, with the ids of its resource. */
 export function repositoryWithin<R extends Repository>(request: Request, repository: R): R {
   const { model } = repository;
   const access = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);

@@ -70,7 +70,7 @@ export function declaredActions(lineage: readonly object[]): ActionArgs[] {
   return actions;
 }
 
-/** Registers routes on a subclass, each with what the user's decorators say of its method, and of the class. */
+/** Registers routes on a subclass, each with the metadata of the user's decorators on its method, and on the class. */
 export function registerActions(
   actions: readonly ActionArgs[],
   lineage: readonly object[],
@@ -115,7 +115,7 @@ function copyTargeted(
   responseHandlers = routingStorage().responseHandlers,
 ): void {
   const storage = routingStorage();
-  // Farther classes first: what a base class requires happens before what a subclass adds.
+  // Farther classes first: requirements of a base class come before additions of a subclass.
   for (const target of [...lineage].reverse()) {
     const copies = <T extends { target: unknown; method?: string }>(all: readonly T[]): T[] =>
       all
@@ -127,7 +127,7 @@ function copyTargeted(
   }
 }
 
-/** Puts what decorators have before and around a method before and around a route beside it. */
+/** Puts the middlewares and interceptors of a method before and around a route beside it. */
 export function copyGuards(
   lineage: readonly object[],
   method: string,

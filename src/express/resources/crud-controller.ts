@@ -13,7 +13,7 @@ import { requestResource } from '../../request/request-notes.js';
 import { OWN_PLACE } from '../../util/own-package.js';
 
 /**
- * The last argument of every method of a generated controller: what the request is, and the rows that it may see.
+ * The last argument of every method of a generated controller: the request, and a repository with the rows that it may see.
  *
  * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`. `Q` is what
  * your middlewares have put on the request, or its type as rules of access take it. Default: nothing.
@@ -28,9 +28,9 @@ import { OWN_PLACE } from '../../util/own-package.js';
  */
 // biome-ignore lint/suspicious/noExplicitAny: only any fits every model, as a repository both takes and returns records
 export interface CrudContext<M extends Model = any, Q = unknown> {
-  /** The request as Express has it, with what your middlewares have put there. */
+  /** The request of Express, with the properties that your middlewares have added. */
   readonly request: Request & Q;
-  /** The response, for headers of yours. The answer itself is what the method returns. */
+  /** The response, for headers of yours. The answer itself is the result of the method. */
   readonly response: Response;
   /**
    * The rows within the access of the request: its `scope`, `visible` and soft deletion. In a request that has a unit of work its
@@ -43,7 +43,7 @@ export interface CrudContext<M extends Model = any, Q = unknown> {
  * The operations of a resource. Ids are parsed and values are validated when a method is called; what it returns
  * goes through the read schema. The class holds no state: everything comes in, so one class serves any application.
  *
- * `R` is what the methods return: `M` itself, or `object` for a subclass that returns plain objects.
+ * `R` is the type of results: `M` itself, or `object` for a subclass that returns plain objects.
  */
 export abstract class CrudController<M extends Model = Model, R extends object = M> {
   /**
@@ -93,7 +93,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /**
-   * `PATCH /{id}`: a change. `values` has only what the body has. The answer is the record after the change.
+   * `PATCH /{id}`: a change. `values` has only values of the body. The answer is the record after the change.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
    * @throws ConcurrentModificationError when another transaction has changed it since it was read: 409
@@ -135,7 +135,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
    * `PUT /{id}`: by `update` where the record is there, and else by `create`. The status of the response says which: 201 is a new
    * record. A `create` that another request has outrun is undone, and the method runs once more, because there is a record by then.
    *
-   * @param values all that the request may set, the defaults of what the body leaves out among them
+   * @param values all that the request may set, with the defaults of missing ones
    */
   async replace(id: Id, values: CreateValues<M>, context: CrudContext<M>): Promise<R> {
     const { repository, request, response } = context;
@@ -232,7 +232,7 @@ export function generateController<M extends Model, R extends object = M>(
   return controller;
 }
 
-/** Place of the copy that has generated what a controller extends; undefined for a hand-written one. */
+/** Place of the copy that has generated the base of a controller; undefined for a hand-written one. */
 export function copyOf(controller: object): string | undefined {
   return (controller as { readonly [COPY]?: string })[COPY];
 }

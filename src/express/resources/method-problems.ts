@@ -18,7 +18,7 @@ export function parameterProblems(
     );
 }
 
-/** A sentence for each method with decorators that guard it, and that a route passes by. @param route what it is, and does */
+/** A sentence for each method with decorators that guard it, and that a route passes by. @param route its name, and its work */
 export function guardProblems(
   { controller }: Resource,
   methods: readonly string[],

@@ -1,4 +1,4 @@
-/** A resource at work: its plan, and what the later phases made of it. */
+/** A resource at work: its plan, and the parts that later phases made of it. */
 
 import { compileRequestAccess, type RequestAccess } from '../../access/evaluate-rules.js';
 import { compileGivenValues } from '../../access/given-values.js';
@@ -34,7 +34,7 @@ import { ownQueryParameters } from './resource-parameters.js';
 export interface ShownModel extends ModelView {
   readonly plan: ResourcePlan;
   readonly serialize: RecordSerializer;
-  /** The same, with what it is made of. */
+  /** The same, with its parts. */
   readonly serializer: CompiledSerializer;
   /** View of the rows of this library's SQL. */
   readonly rowView: RowView;

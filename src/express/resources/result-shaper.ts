@@ -38,7 +38,7 @@ export interface ResultShaper {
   guard(response: Response): void;
   /** Waits for rules that have to be evaluated before a result is shaped. */
   ready(result: unknown, action: Action): Promise<void>;
-  /** Shapes what a method has returned; throws where it cannot be sent. */
+  /** Shapes the result of a method; throws where it cannot be sent. */
   shape(result: unknown, method: ActionMetadata, action: Action): unknown;
   /** Lets a result be sent as it is; false where an interceptor may make something else of it. */
   settle(shaped: unknown, method: ActionMetadata): boolean;

@@ -23,7 +23,7 @@ export function routingStorage(): MetadataArgsStorage {
   return withFields(getMetadataArgsStorage(), 'MetadataArgsStorage', LISTS, missing);
 }
 
-/** Throws where routing-controllers would not call what a driver has in the place of its own methods. */
+/** Throws where routing-controllers would not call the methods that a driver overrides. */
 export function checkDriver(): void {
   const methods: Partial<Record<(typeof DRIVER_METHODS)[number], unknown>> =
     ExpressDriver.prototype as object;

@@ -164,7 +164,7 @@ const OPTION_NAMES: Readonly<Record<keyof ResourceOptions, true>> = {
  * Resolves the options. Never throws for a wrong one: its problem is thrown with those of the models.
  *
  * @param otherNames options that are read elsewhere, named when one is unknown
- * @param otherProblems what is wrong with those
+ * @param otherProblems problems of those
  */
 export function resolveSettings(
   options: ResourceOptions,
@@ -226,7 +226,7 @@ export function resolveSettings(
   });
 }
 
-/** Resolves what `crudRouter` has too; adds what is wrong to the problems. */
+/** Resolves what `crudRouter` has too; adds its problems to the others. */
 export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
   const { fastPath = true, logger, routing = {} } = options;
   problems.push(...flagProblems('fastPath', fastPath));

@@ -30,7 +30,7 @@ const ADVICE =
   'cannot. A circular import loses them, too. By hand: @Body({ type: ArticleForm }), and for decorators without a ' +
   "type @Reflect.metadata('design:paramtypes', [Number, ArticleForm]) on the method.";
 
-/** One line for each route with such parameters, and one that says what to do. */
+/** One line for each route with such parameters, and one with the fix. */
 export function untypedParameterProblems(methods: readonly DescribedMethod[]): string[] {
   const problems = methods.flatMap(({ route, parameters }) => {
     const names = parameters.filter(isUntyped).map(decoratorOf);

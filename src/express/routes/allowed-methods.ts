@@ -9,7 +9,7 @@ import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 export type ClosableRoute = Pick<ControllerRoute, 'verb' | 'path'> &
   Partial<Pick<ControllerRoute, 'isRefused'>>;
 
-/** Closes every path of a resource: what no route has taken is answered here. Paths without parameters come first. */
+/** Closes every path of a resource: requests without a route are answered here. Paths without parameters come first. */
 export function closePaths(router: Router, routes: readonly ClosableRoute[], matching: PathMatching): void {
   const paths = closablePaths(routes, matching);
   // The first one answers: `/changes` before `/:id`, which has other methods.

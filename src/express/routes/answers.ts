@@ -27,7 +27,7 @@ export interface RouteDetails {
 
 /** Parts of a route that `@Answers` declares. */
 export interface DeclaredRoute {
-  /** Body of success, whatever its status is. */
+  /** Body of success, with any status. */
   readonly success?: AnswerType;
   readonly byStatus: StatusAnswers;
   readonly details: RouteDetails;
@@ -61,7 +61,7 @@ const DECLARED = new WeakMap<object, Map<string | symbol, DeclaredRoute>>();
  * @Answers({ summary: 'Answers at once', public: true })
  * ping() { … }
  * ```
- * @throws ConfigError for what is neither a class, nor an array of one class, nor an object of these
+ * @throws ConfigError for a value that is neither a class, nor an array of one class, nor an object of these
  */
 export function Answers(
   answers: AnswerType | StatusAnswers | RouteDetails,

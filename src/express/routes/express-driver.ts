@@ -84,14 +84,14 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     return work ? work.rollback(error).then(goOn) : goOn();
   }
 
-  /** Returns what was read before: routing-controllers would let arrays pass, and has other words for mistakes. */
+  /** Returns the value that was read before: routing-controllers would let arrays pass, and has other messages for mistakes. */
   override getParamFromRequest(action: Action, param: ParamMetadata): unknown {
     const values = this.#asked.get(param.actionMetadata)?.valuesOf(action.request);
     return values?.has(param) ? values.get(param) : this.#find(action, param);
   }
 
   #find(action: Action, param: ParamMetadata): unknown {
-    // routing-controllers reads a member of what may be no object.
+    // routing-controllers reads a member of a value that may be no object.
     const isMember = param.type === 'body-param';
     return isMember ? memberOf(action.request.body, param.name) : super.getParamFromRequest(action, param);
   }
@@ -272,7 +272,7 @@ function textOf(
   return text === undefined ? undefined : new JsonAnswer(text, null, {}, true, () => next?.());
 }
 
-/** Throws what routing-controllers would throw for a result, but after the commit. */
+/** Throws the error of routing-controllers for a missing result, but after the commit. */
 function refuseMissing(result: unknown, method: ActionMetadata, action: Action): void {
   const { undefinedResultCode, nullResultCode, redirect, renderedTemplate } = method;
   const code: unknown = result === undefined ? undefinedResultCode : result === null && nullResultCode;

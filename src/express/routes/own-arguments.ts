@@ -46,7 +46,7 @@ export function closeRoute(
   CLOSED.set(controller, known.set(method, { query: unknownQuery === 'reject' ? names : null }));
 }
 
-/** Finds what routing-controllers has for a parameter. */
+/** Finds the value that routing-controllers has for a parameter. */
 type Find = (action: Action, param: ParamMetadata) => unknown;
 
 /** The arguments of a route. */

@@ -67,7 +67,7 @@ export function ownParameter(param: ParamMetadata, driver: ParameterDriver): Own
   );
 }
 
-/** Type that TypeScript emitted, whatever type the decorator has. */
+/** Type that TypeScript emitted, also where the decorator has one. */
 function declaredType({ target, method, index }: ParamMetadata): unknown {
   const { prototype } = target as Class;
   const types: readonly unknown[] = Reflect.getMetadata('design:paramtypes', prototype, method) ?? [];
@@ -123,7 +123,7 @@ export class OwnParameter {
   }
 
   /**
-   * @param sent what routing-controllers has found in the request
+   * @param sent the value that routing-controllers has found in the request
    * @throws InvalidQueryError @throws InvalidBodyError @throws BodyError
    */
   async read(sent: unknown, request: ReadRequest): Promise<unknown> {

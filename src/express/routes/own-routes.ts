@@ -1,5 +1,5 @@
 /**
- * Routes of hand-written controllers below a resource: `/notes/stats` comes before `/notes/:id`, whatever was registered first. One that
+ * Routes of hand-written controllers below a resource: `/notes/stats` comes before `/notes/:id`, in any order of registration. One that
  * could never be reached is refused.
  */
 import type { Router } from 'express';
@@ -87,7 +87,7 @@ export function narrowPaths(
   });
 }
 
-/** Puts routes before all others of a router, in their order, and behind what goes before each of them. */
+/** Puts routes before all others of a router, in their order, behind its middlewares. */
 export function putFirst(router: Router, routes: readonly MountedRoute[]): void {
   const layers = new Set(routes.map(({ layer }) => layer));
   const others = router.stack.filter((layer) => !layers.has(layer));

@@ -54,7 +54,7 @@ export function leaveOtherPaths(routes: readonly { verb: string; path: string }[
 /** @param path with names of parameters */
 function isSamePath(path: string, sent: string, matching: PathMatching): boolean {
   const shape = pathShape(path, matching).split('/');
-  // A parameter is a colon in a shape, and text in what was sent.
+  // A parameter is a colon in a shape, and text in a path of a request.
   const segments = pathShape(sent, matching, false).split('/');
   return (
     shape.length === segments.length &&

@@ -296,7 +296,7 @@ function compiledAtFirst(compile: () => ActionRunner, resource: string, operatio
   };
 }
 
-/** Compiles what answers each of the routes. */
+/** Compiles the handler of each route. */
 function compileHandlers(
   context: RouteContext,
   takes: ReadonlyMap<string, ResourceArguments>,

@@ -38,7 +38,7 @@ export function describePaths(
   );
 }
 
-/** Describes what was mounted, as it is now. */
+/** Describes the mounted routes, as they are now. */
 export function describeRoutes(routePrefix: string, routes: MountedRouter['routes']): readonly RouteInfo[] {
   return Object.freeze(
     routes.flatMap(({ resource, registered }) =>
@@ -77,7 +77,7 @@ function presentReasons(
 const HEADINGS = ['METHOD', 'PATH', 'OPERATION', 'PAGINATION', 'FILTERABLE', 'SORTABLE', 'GENERAL PATH'];
 const NOTHING = '-';
 
-/** One line a route: what it is, and of a list how it is paged, filtered and sorted, and why Sequelize runs its SQL. */
+/** One line a route: its method and path, the paging, filters and orders of a list, and the reason that Sequelize runs its SQL. */
 export function describeRouteTable(routes: readonly RouteInfo[], plans: readonly ResourcePlan[]): string {
   const byName = new Map(plans.map((plan) => [plan.name, plan]));
   const rows = routes.map((route) => [
@@ -101,7 +101,7 @@ function listCells(plan: ResourcePlan | undefined): string[] {
   ];
 }
 
-/** Columns as wide as what is in them; no blanks at the ends of lines. */
+/** Columns as wide as their cells; no blanks at the ends of lines. */
 function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = HEADINGS.map((_heading, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   const lines = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));

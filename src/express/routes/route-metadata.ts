@@ -56,7 +56,7 @@ function parameterReader(
   return async ({ request }) => (await resource.parseOnce[operation](request))[parameter];
 }
 
-/** Evaluates what the parameters of a method must not be read before. */
+/** Evaluates the rules before the parameters of a method are read. */
 function accessGuard({ access, features }: Resource, operation: Endpoint) {
   const { readHeaders, absentFor } = features[operation];
   return async (

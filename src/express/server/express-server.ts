@@ -82,7 +82,7 @@ export const TIMEOUTS: ServerTimeouts = Object.freeze({
   connectionsCheckingInterval: 1_000,
 });
 
-/** Creates the server, and the list of what is under way on it. */
+/** Creates the server, and the list of its connections. */
 export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIMEOUTS) {
   checkResponses();
   const server: Server = createServer({ ...timeouts, ...requestClasses(app) }, (request, response) => {

@@ -1,4 +1,4 @@
-/** The end of a process that serves: signals stop all its servers, and what they share ends with the last of them. */
+/** The end of a process that serves: signals stop all its servers, and shared engines end with the last of them. */
 import { closeBusyConnections, disposeEngine, enginesInUse } from '../../postgres/index.js';
 import { flushFailures } from '../../respond/failure-log.js';
 import { describeError } from '../../util/describe-error.js';
@@ -16,7 +16,7 @@ interface Stopped {
 interface Service {
   /** @param cause the signal, or the message of a process manager */
   stop(cause: string): Promise<Stopped>;
-  /** Disposes what it had to itself, when no other service runs any more either: they may have used it. */
+  /** Disposes the result of its lifespan, when no service runs any more: others may have used it. */
   dispose(): Promise<void>;
   readonly logger: Logger;
 }

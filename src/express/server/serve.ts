@@ -183,7 +183,7 @@ function serveProblems(options: Partial<ServeOptions>): string[] {
   ];
 }
 
-/** Connections end in order by what Node does with them, and another runtime does not. */
+/** Connections end in order by features of Node that other runtimes lack. */
 function runtimeProblems({ bun }: NodeJS.ProcessVersions): string[] {
   if (bun === undefined) return [];
   return [

@@ -1,4 +1,4 @@
-/** The connections of a server and what is under way on them, so that they can end without losing an answer. */
+/** The connections of a server and the requests under way on them, so that they can end without losing an answer. */
 import { once } from 'node:events';
 import type { Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
@@ -89,9 +89,9 @@ export class ServedConnections {
   }
 
   /**
-   * Closes the server: accepts no connection any more, ends the idle ones, and the others after what is under way on them.
+   * Closes the server: accepts no connection any more, ends the idle ones, and the others after their requests.
    *
-   * @param timeout milliseconds after which what is left is cut off
+   * @param timeout milliseconds after which the rest is cut off
    */
   async close(timeout: number): Promise<CutOff> {
     await this.#acceptWaiting(Math.min(timeout, MAX_WAIT));
@@ -124,7 +124,7 @@ export class ServedConnections {
 
   /**
    * Ends the connections on which nothing is under way. Node takes an answer that was handed over for one that has arrived,
-   * and would cut off what a slow client still reads.
+   * and would cut off an answer that a slow client still reads.
    */
   #endIdle(): void {
     for (const socket of this.#idleByNode()) if (connectionOf(socket).open.length === 0) endGently(socket);
@@ -170,7 +170,7 @@ function endAfter(connection: OpenConnection, response: ServerResponse): void {
 
 /**
  * Ends a connection so that all that was written arrives. Closing it while the client still sends would reset it, and
- * lose what is under way (RFC 9112, 9.6), so what comes is read and thrown away.
+ * lose answers under way (RFC 9112, 9.6), so more bytes are read and thrown away.
  */
 function endGently(socket: Socket): void {
   if (socket.writableEnded || socket.destroyed) return;
