@@ -1,6 +1,7 @@
 /** A reader of a stream, which a test may end at any moment: it writes each event with its place to a file, and goes on behind the last one. */
+import { once } from 'node:events';
 import { appendFileSync, readFileSync, truncateSync } from 'node:fs';
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [, , url = '', file = ''] = process.argv;
@@ -13,32 +14,28 @@ function lastPlace(): string {
   return text.slice(0, end).trimEnd().split('\n').at(-1)?.split('\t')[0] ?? '';
 }
 
-/** One connection: it is over when the stream ends. */
-function follow(place: string): Promise<void> {
+/** One connection, until the stream ends. Each event takes a moment, so that some are cut off between two of a tick. */
+async function follow(place: string): Promise<void> {
   const headers = { Accept: 'text/event-stream', ...(place ? { 'Last-Event-ID': place } : {}) };
-  return new Promise((resolve) => {
-    const request = get(`${url}?after=start`, { headers, agent: false }, (response) => {
-      let rest = '';
-      response.setEncoding('utf8').on('data', (text: string) => {
-        const blocks = `${rest}${text}`.split('\n\n');
-        rest = blocks.pop() ?? '';
-        const lines = blocks.flatMap((block) => {
-          const [, id] = /^id: (.*)$/m.exec(block) ?? [];
-          const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
-          return id === undefined ? [] : `${id}\t${data}\n`;
-        });
-        appendFileSync(file, lines.join(''));
-      });
-      response.on('close', resolve).on('error', () => {});
-    });
-    request.on('error', () => resolve());
-  });
+  const request = get(`${url}?after=start`, { headers, agent: false });
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  let rest = '';
+  for await (const text of response.setEncoding('utf8')) {
+    const blocks = `${rest}${text}`.split('\n\n');
+    rest = blocks.pop() ?? '';
+    for (const block of blocks) {
+      const [, id] = /^id: (.*)$/m.exec(block) ?? [];
+      const [, data = ''] = /^data: (.*)$/m.exec(block) ?? [];
+      if (id === undefined) continue;
+      appendFileSync(file, `${id}\t${data}\n`);
+      await sleep(1);
+    }
+  }
 }
 
 async function main(): Promise<void> {
-  process.stdout.write('reads\n');
   for (;;) {
-    await follow(lastPlace());
+    await follow(lastPlace()).catch(() => {});
     await sleep(20);
   }
 }
