@@ -5,10 +5,10 @@ import { withSchema } from './databases.js';
 import { drive } from './run.js';
 
 describe('existing databases', () => {
-  // In short, a part of the models, and of each a part of the questions. A project from chinook is a test of the package.
+  // In short, a part of the models of the one that has nearly all that the others have, and of each a part of the questions. A project
+  // from chinook is a test of the package.
   for (const [name, every] of [
-    ...wholeOr([], [['chinook', 1] as const]),
-    ['northwind', wholeOr(4, 1)] as const,
+    ...wholeOr([], [['chinook', 1] as const, ['northwind', 1] as const]),
     ['adventureworks', wholeOr(16, 1)] as const,
   ]) {
     it(`answer as SQL does: ${name}`, async () => {
