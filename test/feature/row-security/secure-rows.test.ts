@@ -225,10 +225,11 @@ interface Setting {
   readonly pooler?: Readonly<Record<string, string | number>>;
 }
 
-const SOME = 3;
+/** In short two, and more than there are connections on the one path. */
+const SOME = wholeOr(2, 3);
 const IGNORED = 'lock_timeout, statement_timeout, idle_in_transaction_session_timeout, options';
 const SETTINGS: readonly Setting[] = [
-  { name: 'on the fast path', tenants: wholeOr(2 * SOME, TENANTS.length) },
+  { name: 'on the fast path', tenants: wholeOr(5, TENANTS.length) },
   { name: 'on the general path', bootstrap: { fastPath: false } },
   { name: 'with group commit', engine: { groupCommit: true } },
   { name: 'behind a pooler that shows by and by', pooler: {} },
