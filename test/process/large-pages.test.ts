@@ -10,8 +10,8 @@ import { FixtureProcess } from './fixture-process.js';
 /** Megabytes. */
 const HEAP = 256;
 const PROGRAM = [`--max-old-space-size=${HEAP}`, join(__dirname, 'large-rows-fixture.js')];
-/** Their pages have four times the size of the heap, or twice in short. */
-const CLIENTS = wholeOr(32, 64);
+/** Their pages have four times the size of the heap, or more than once in short: three clients for each path. */
+const CLIENTS = wholeOr(21, 64);
 const SIZE = 100;
 /** Bytes of a text of which a page is as large as a result may be, and of one of which it is larger. */
 const LARGEST = 160_000;
@@ -73,7 +73,8 @@ describe('pages of the largest rows in a process with little memory', function (
       }
       expect(answers.some(({ status }) => status === 200)).to.equal(true);
     }
-    for (const path of PATHS) expect((await digestOf(path)).digest, path).to.equal(wholes.get(path));
+    const again = PATHS.slice(0, wholeOr(1, PATHS.length));
+    for (const path of again) expect((await digestOf(path)).digest, path).to.equal(wholes.get(path));
   });
 
   it('are refused beyond the limit of one result, and the next request is answered', async () => {
