@@ -17,6 +17,7 @@ import {
   guidePages,
   runCurl,
 } from '../support/readme-examples.js';
+import { wholeOr } from '../support/short.js';
 
 const suite = process.env.CRUD_TEST_EXPRESS === '4' ? describe.skip : describe;
 
@@ -51,6 +52,11 @@ const SLOW_TABLES = `
   CREATE EVENT TRIGGER take_time ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION take_time()`;
 
 const applications = guidePages().flatMap(applicationsOf);
+/** All are compiled. In short one page, which has a dozen, has each third one run. */
+const RUN_OF_A_PAGE = wholeOr(3, 1);
+const started = guidePages().flatMap((page) =>
+  applications.filter((each) => each.page === page).filter((_, index) => index % RUN_OF_A_PAGE === 0),
+);
 
 suite('the applications in the documentation', () => {
   // Inside the repository, so that the package finds itself by its name.
@@ -93,7 +99,7 @@ suite('the applications in the documentation', () => {
     });
   }
 
-  for (const { page, name, commands, hasEnd } of applications) {
+  for (const { page, name, commands, hasEnd } of started) {
     if (hasEnd) {
       it(`has a program in ${page} that ends well`, async () => {
         const database = await freshDatabase();
