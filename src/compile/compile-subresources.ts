@@ -29,28 +29,33 @@ export function compileSubresources(
   const own = entriesOf(declaration.options.subresources ?? []);
   const others = featureLists.flatMap((list) => list(declaration.options));
   const all = [
-    ...own.map(([name, options]) => ({ name, options, option: `subresources.${name}` })),
+    ...own.map(([name, options]) => ({
+      name,
+      options,
+      option: `subresources.${name}`,
+      mend: `give it ${WHERE}`,
+    })),
     ...others
       .filter(({ name }) => !own.some(([each]) => each === name))
-      .map((each) => ({ ...each, options: true as const })),
+      .map((each) => ({ ...each, options: true as const, mend: `name it in subresources with ${WHERE}` })),
   ];
-  for (const { name, options, option } of all) {
+  for (const { name, options, option, mend } of all) {
     const report = (problem: string): void => void problems.push(`${plan.name}: ${problem}`);
     const refuse = (problem: string): void => report(`${option} ${problem}`);
-    const said = reasons(resource, name, options, served);
+    const said = reasons(resource, name, { options, mend }, served);
     if (subresources.has(name)) said.push('is named twice; name it once.');
     said.forEach(refuse);
     if (said.length > 0) continue;
     if (options !== true) problems.push(...unknownOptions(`${plan.name}: ${option}`, options, ['where']));
-    const mend = `name it in subresources with where: a function of the request that says which rows may be seen here, or 'all'`;
-    const place = option.startsWith('subresources') ? { option, report } : { option, report, mend };
-    const found = models.lead(plan.model, name, options === true ? {} : options, place);
+    const found = models.lead(plan.model, name, options === true ? {} : options, { option, report, mend });
     if (!found) continue;
     const path = `/:id/${kebabCase(name)}`;
     subresources.set(name, Object.freeze({ ...found, path, method: `subresources.${name}` }));
   }
   return problems;
 }
+
+const WHERE = "where: a function of the request that says which rows may be seen here, or 'all'";
 
 function entriesOf(given: SubresourceAllow): readonly (readonly [string, Options])[] {
   if (isPlain(given)) return Object.entries(given as Readonly<Record<string, Options>>);
@@ -61,7 +66,7 @@ function entriesOf(given: SubresourceAllow): readonly (readonly [string, Options
 function reasons(
   { plan, declaration: { readGuards = [] } }: RelatedResource,
   name: string,
-  options: Options,
+  { options, mend }: { readonly options: Options; readonly mend: string },
   served: ReadonlySet<ResourcePlan>,
 ): string[] {
   if (options !== true && !isPlain(options))
@@ -85,8 +90,7 @@ function reasons(
     problems.push(`is below records that no route reads; add 'read' to the endpoints of ${plan.name}.`);
   if (readGuards.length > 0 && (options === true || options.where === undefined))
     problems.push(
-      `would be there for records that the read of ${plan.name} may hide, because ${readGuards.join(', and ')}; give it ` +
-        "where: a function of the request that says which rows may be seen here, or 'all'.",
+      `would be there for records that the read of ${plan.name} may hide, because ${readGuards.join(', and ')}; ${mend}.`,
     );
   if (!SEGMENT.test(kebabCase(name)))
     problems.push('has a name that no path can have; give the association another one with `as`.');

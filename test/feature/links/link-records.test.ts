@@ -1,6 +1,7 @@
 /** Links of many-to-many: set, removed, added and replaced, from both sides, by statements and by hooks. */
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
+import { except } from '../../support/combination.js';
 import {
   expectIssue,
   expectJson,
@@ -10,13 +11,13 @@ import {
 } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
-import { fillPeople, Membership, peopleApp } from './people.js';
+import { fillPeople, Membership, OVERRIDDEN, peopleApp } from './people.js';
 
 const NO_GROUP = { detail: 'There is no Group with this id.' };
 const NO_LINK = { detail: 'There is no such link of this Person.' };
 
 for (const way of ['statements', 'records'] as const)
-  describe(`links of many-to-many by ${way}`, () => {
+  except(OVERRIDDEN).describe(`links of many-to-many by ${way}`, () => {
     const site = serveTestApp(() => peopleApp());
 
     const query = (text: string) => site.engine.sequelize.query(text, { type: QueryTypes.SELECT });
@@ -328,7 +329,7 @@ for (const way of ['statements', 'records'] as const)
       }));
   });
 
-describe('the paths of links', () => {
+except(OVERRIDDEN).describe('the paths of links', () => {
   const site = serveTestApp(() => peopleApp());
 
   before(() => site.engine.sequelize.query(fillPeople));

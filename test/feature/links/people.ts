@@ -86,3 +86,9 @@ export async function peopleApp(options: Partial<TestAppOptions> = {}): Promise<
   await execute(database.url, 'CREATE EXTENSION citext');
   return { models: PEOPLE, database, ...options, bootstrap: { models: SERVED_PEOPLE, ...options.bootstrap } };
 }
+
+/** Overrides may hide records, so that the start refuses links beside them. */
+export const OVERRIDDEN = {
+  session: 'it overrides methods that links would pass by, which the start refuses',
+  records: 'it overrides methods that links would pass by, which the start refuses',
+};
