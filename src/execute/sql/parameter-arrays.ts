@@ -59,7 +59,11 @@ export function givenSql(
   table: TableSql,
   group: number,
   columns: readonly GivenColumn[],
-  { texts = false, more = [] }: { readonly texts?: boolean; readonly more?: readonly NamedSql[] } = {},
+  {
+    texts = false,
+    more = [],
+    isOne = false,
+  }: { readonly texts?: boolean; readonly more?: readonly NamedSql[]; readonly isOne?: boolean } = {},
 ): GivenSql {
   const arrays: NamedSql[] = [{ name: 'n', value: sql`${placesSlot(group)}::int4[]` }];
   const shown: SqlFragment[] = [sql`${ROWS}.n`];
@@ -89,7 +93,10 @@ export function givenSql(
     arrays.map(({ value }) => value),
     ', ',
   );
-  const from = sql`unnest(${unnested}) AS ${ROWS} (${joinSql(names, ', ')})`;
+  const firsts = arrays.map(({ name, value }) => sql`(${value})[1] AS ${raw(name)}`);
+  const from = isOne
+    ? sql`(SELECT ${joinSql(firsts, ', ')}) AS ${ROWS}`
+    : sql`unnest(${unnested}) AS ${ROWS} (${joinSql(names, ', ')})`;
   return {
     select: sql`${joinSql(shown, ', ')} FROM ${from}`,
     valueOf: (source) => (attribute) => sql`${source}.${raw(`v${placeOf(columns, attribute)}`)}`,

@@ -54,7 +54,7 @@ export function compileChildStore(
     shown: [],
     required: [],
     async find(request, items, isWhole) {
-      const fragment = findChildrenSql(below, request.input.related, isWhole);
+      const fragment = findChildrenSql(below, request.input.related, { isWhole, isOne: items.length === 1 });
       const slots = findSlots(below, request, items);
       const found = await selectValues(info, fragment, slots, onPrimary(request.on));
       return found.map(

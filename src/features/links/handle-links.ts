@@ -116,8 +116,9 @@ function compileDraft({ below, link, target }: Links, work: LinkWork) {
   ): Pick<AnswerDraft, 'status' | 'body'> => {
     if (work === 'unlink') return { status: 204, body: undefined };
     const { unreadable } = (related.through ?? OPEN_ACCESS).form;
+    const byPlace = new Map(links.map((each) => [each.place, each]));
     const shown = items.map((_, place) => {
-      const { id = [], values = [] } = links.find((each) => each.place === place) ?? {};
+      const { id = [], values = [] } = byPlace.get(place) ?? {};
       const text = idTextOf(address, (_part, index) => id[index]);
       return { id: text, ...shownOf.values(values, unreadable) };
     });
@@ -186,8 +187,9 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       throw refuse(409, missing, 'id', { code: 'foreignKey', detail });
     }
     const known = named as readonly ((typeof named)[number] & { readonly found: FoundLink })[];
-    const count = (key: string) => known.filter((each) => each.found.key === key).length;
-    const twice = known.filter((each) => count(each.found.key) > 1);
+    const first = new Map(known.map((each) => [each.found.key, each]));
+    const last = new Map(known.toReversed().map((each) => [each.found.key, each]));
+    const twice = known.filter(({ found: { key } }) => first.get(key) !== last.get(key));
     if (twice.length > 0) throw refuse(422, twice, 'id', REPEATED);
     const others = known.filter((each) => each.found.state === 'other' && !link.steal);
     if (others.length > 0) {

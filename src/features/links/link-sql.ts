@@ -70,9 +70,9 @@ export function addressColumns({ target: { info } }: Pick<SubresourcePlan, 'targ
 }
 
 /** Parts that both kinds of relations have in common. */
-function findParts(below: SubresourcePlan, related: RelatedAccess) {
+function findParts(below: SubresourcePlan, related: RelatedAccess, isOne = false) {
   const target = describeTable(below.target.info);
-  const rows = givenSql(target, 0, addressColumns(below));
+  const rows = givenSql(target, 0, addressColumns(below), { isOne });
   const { address, primaryKey } = below.target.info;
   const value = rows.valueOf(GIVEN);
   const isGiven = joinSql(
@@ -82,8 +82,8 @@ function findParts(below: SubresourcePlan, related: RelatedAccess) {
   const seen = seenTargets(below, related);
   return {
     target,
-    given: sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
-    from: sql`${target.source} JOIN ${GIVEN} ON ${isGiven}`,
+    given: rows.select,
+    from: (given: SqlFragment) => sql`${target.source} JOIN ${given} ON ${isGiven}`,
     seen: seen ? [compilePredicate(seen, target.column)] : [],
     order: joinSql(columnsOf(target, primaryKey), ', '),
     texts: columnsOf(target, address).map((each) => sql`${each}::text`),
@@ -95,80 +95,103 @@ function columnsOf({ column }: TableSql, key: RowKey): readonly SqlFragment[] {
   return key.map(({ name }) => column(name));
 }
 
+const namedAs = (columns: readonly SqlFragment[], name: string) =>
+  columns.map((each, index) => sql`${each} AS ${raw(`${name}${index}`)}`);
+
 function named(columns: readonly SqlFragment[], name: string): SqlFragment {
-  return joinSql(
-    columns.map((each, index) => sql`${each} AS ${raw(`${name}${index}`)}`),
-    ', ',
-  );
+  return joinSql(namedAs(columns, name), ', ');
 }
 
 const numbered = (table: SqlFragment, name: string, { length }: readonly unknown[]) =>
   Array.from({ length }, (_, index) => sql`${table}.${raw(`${name}${index}`)}`);
 
+/** Choice of targets. */
+export interface FindChoice {
+  /** True where all links of the record are found, to targets that the request sees. */
+  readonly isWhole: boolean;
+  /** True where one target is given. */
+  readonly isOne: boolean;
+}
+
 /**
- * Selects the targets that are given, and the links of the record in the slot `parent` to them; or all links to what the request sees. All are
- * locked. Columns: the place among the given ones, the key of the target, whether a link is there and alive, the parts of the id, and the
- * attributes of the link.
+ * Selects the targets that are given, and the links of the record in the slot `parent` to them; or all links. All are locked, each in the
+ * order of the targets. Columns: the place among the given ones, the key of the target, whether a link is there and alive, the parts of the
+ * id, and the attributes of the link.
  */
 export function findPairsSql(
   below: SubresourcePlan,
   related: RelatedAccess,
   shown: readonly AttributeInfo[],
-  isWhole: boolean,
+  { isWhole, isOne }: FindChoice,
 ): SqlFragment {
-  const { target, given, from, seen, order, texts } = findParts(below, related);
-  const { through } = below.relation;
-  if (!through) throw new TypeError('A relation without a join model has no pairs.');
-  const info = describePairs(below);
-  const { source, column } = describeTable(info);
-  const key = column(through.targetKey);
+  const { target, given, from, seen, order, texts, name } = findParts(below, related, isOne);
+  const { source, column, own, info, key } = pairParts(below, related);
   const alive = aliveRows(info);
   const isAlive = alive ? sql`(${compilePredicate(alive, column)}) IS TRUE` : TRUE;
-  const isNamed = sql`${key} IN (SELECT key FROM ${TARGET})`;
-  const visible: Predicate = {
-    kind: 'exists',
-    target: below.target.info,
-    key: below.relation.targetKey,
-    value: { attribute: through.targetKey },
-    where: seenTargets(below, related),
-  };
-  const whole = sql`(${isNamed} OR ${isAlive}) AND ${compilePredicate(visible, column)}`;
-  const pairs = seenPairs(below, related);
-  const conditions = whereSql([
-    compilePredicate(equalTo(through.parentKey, PARENT), column),
-    ...(pairs ? [compilePredicate(pairs, column)] : []),
-    isWhole ? whole : isNamed,
-  ]);
   const attributes = shown.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`);
-  const columns = [
+  const selected = joinSql([sql`${key} AS key`, sql`${isAlive} AS alive`, ...namedAs(attributes, 'a')], ', ');
+  const lock = sql` FOR UPDATE OF ${raw(identifier(info.name))}`;
+  const keyed = sql`${GIVEN}.n, ${target.column(below.relation.targetKey)} AS key`;
+  // A view has no rows of its own to lock.
+  const held =
+    tableFacts(below.relation.target)?.isTable === false ? raw('') : sql` FOR KEY SHARE OF ${name}`;
+  const targets = (rows: SqlFragment) =>
+    sql`SELECT ${joinSql([keyed, ...namedAs(texts, 'i')], ', ')} FROM ${from(rows)}${whereSql(seen)} ORDER BY ${order}${held}`;
+  const columns = placedColumns([
     sql`${TARGET}.n`,
     sql`coalesce(${TARGET}.key, ${LINK}.key)::text`,
     sql`${LINK}.alive`,
     ...numbered(TARGET, 'i', texts),
     ...numbered(LINK, 'a', attributes),
-  ];
-  // Behind the lock of the record nothing but the other side changes its links.
-  const lock = raw(
-    tableFacts(below.relation.target)?.isTable === false
-      ? ''
-      : ` FOR KEY SHARE OF ${identifier(below.target.info.name)}`,
-  );
-  const more = attributes.length > 0 ? sql`, ${named(attributes, 'a')}` : raw('');
+  ]);
+  if (!isWhole) {
+    const links = sql`SELECT ${selected} FROM ${source}${whereSql([...own, sql`${key} = ${TARGET}.key`])}${lock}`;
+    return sql`SELECT ${columns} FROM (${targets(sql`(SELECT ${given}) AS ${GIVEN}`)}) AS ${TARGET} LEFT JOIN LATERAL (${links}) AS ${LINK} ON true`;
+  }
+  const isNamed = sql`${key} IN (SELECT key FROM ${TARGET})`;
+  const visible = compilePredicate(visibleTarget(below, related), column);
+  const rows = whereSql([...own, sql`(${isNamed} OR ${isAlive}) AND ${visible}`]);
   const tables = [
-    given,
-    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${target.column(below.relation.targetKey)} AS key, ${named(texts, 'i')} FROM ${from}${whereSql(seen)} ORDER BY ${order}${lock})`,
-    sql`${LINK} AS MATERIALIZED (SELECT ${key} AS key, ${isAlive} AS alive${more} FROM ${source}${conditions} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))} FOR UPDATE OF ${raw(identifier(info.name))})`,
+    sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
+    sql`${TARGET} AS MATERIALIZED (${targets(GIVEN)})`,
+    sql`${LINK} AS MATERIALIZED (SELECT ${selected} FROM ${source}${rows} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))}${lock})`,
   ];
-  return sql`WITH ${joinSql(tables, ', ')} SELECT ${placedColumns(columns)} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key`;
+  return sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key`;
+}
+
+/** The rows of the join model that belong to the record, as far as the request sees them. */
+function pairParts(below: SubresourcePlan, related: RelatedAccess) {
+  const { through } = below.relation;
+  if (!through) throw new TypeError('A relation without a join model has no pairs.');
+  const info = describePairs(below);
+  const { source, column } = describeTable(info);
+  const pairs = seenPairs(below, related);
+  const own = [
+    compilePredicate(equalTo(through.parentKey, PARENT), column),
+    ...(pairs ? [compilePredicate(pairs, column)] : []),
+  ];
+  return { info, source, column, own, key: column(through.targetKey) };
+}
+
+/** Condition that the target of a row of the join model is one that the request sees. */
+function visibleTarget(below: SubresourcePlan, related: RelatedAccess): Predicate {
+  const { targetKey, through } = below.relation;
+  return {
+    kind: 'exists',
+    target: below.target.info,
+    key: targetKey,
+    value: { attribute: through?.targetKey ?? '' },
+    where: seenTargets(below, related),
+  };
 }
 
 /** The same of a relation whose children have the key themselves. The third column is NULL for a child of no record, and false for one of another record. */
 export function findChildrenSql(
   below: SubresourcePlan,
   related: RelatedAccess,
-  isWhole: boolean,
+  { isWhole, isOne }: FindChoice,
 ): SqlFragment {
-  const { target, given, from, seen, order, texts, name } = findParts(below, related);
+  const { target, given, from, seen, order, texts, name } = findParts(below, related, isOne);
   const { targetKey } = below.relation;
   const { primaryKey } = below.target.info;
   const keys = columnsOf(target, primaryKey);
@@ -179,8 +202,8 @@ export function findChildrenSql(
   const all = joinSql(keys, ', ');
   const locked = sql`SELECT ${named(keys, 'k')}, ${named(texts, 'i')}, ${isOwn} AS own FROM ${target.source}${whereSql([sql`(${all}) IN (${wanted})`, ...seen])} ORDER BY ${order} FOR NO KEY UPDATE OF ${name}`;
   const tables = [
-    given,
-    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from}${whereSql(seen)})`,
+    sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
+    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from(GIVEN)}${whereSql(seen)})`,
     sql`${LINK} AS MATERIALIZED (${locked})`,
   ];
   const others = numbered(TARGET, 'k', keys);
@@ -199,22 +222,16 @@ export function insertPairsSql(
   info: ModelInfo,
   columns: readonly GivenColumn[],
   stamped: readonly AttributeInfo[],
+  isOne: boolean,
 ): SqlFragment {
   const table = describeTable(info);
   const { through } = below.relation;
   const key = through?.targetKey ?? '';
-  const rows = givenSql(table, 1, columns);
+  const rows = givenSql(table, 1, columns, { isOne });
   const names = [...columns.map(({ attribute }) => attribute), ...stamped].map(columnName);
   const values = [...columns.map((_, index) => sql`${GIVEN}.${raw(`v${index}`)}`), ...stamped.map(nowSql)];
-  const visible: Predicate = {
-    kind: 'exists',
-    target: below.target.info,
-    key: below.relation.targetKey,
-    value: { attribute: key },
-    where: seenTargets(below, related),
-  };
   const value = rows.valueOf(GIVEN);
-  return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visible, value)])} ORDER BY ${value(key)} ON CONFLICT DO NOTHING RETURNING 1 AS "c0"`;
+  return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visibleTarget(below, related), value)])} ORDER BY ${value(key)} ON CONFLICT DO NOTHING RETURNING 1 AS "c0"`;
 }
 
 /** Selects the attributes of the links between the record of the slots, and targets with keys in the slot `keys`; behind the key of each. */

@@ -100,7 +100,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       for (const { given, columns, stamped } of parts) {
         const slots = joinSlots(relatedSlots(input.related), { [NOW.slot]: now() });
         bindRows(1, columns, given, slots);
-        const insert = insertPairsSql(below, input.related, info, columns, stamped);
+        const insert = insertPairsSql(below, input.related, info, columns, stamped, given.length === 1);
         count += (await selectValues(info, insert, slots, onPrimary(on))).length;
       }
       return count;
@@ -141,7 +141,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     shown,
     async find(request, items, isWhole) {
       const { input, on } = request;
-      const fragment = findPairsSql(below, input.related, shown, isWhole);
+      const fragment = findPairsSql(below, input.related, shown, { isWhole, isOne: items.length === 1 });
       const rows = await selectValues(info, fragment, findSlots(below, request, items), onPrimary(on));
       const { length } = below.target.info.address;
       return rows.map(
