@@ -32,6 +32,7 @@ export type { FeedOptions } from './features/changes/feed-options.js';
 export type { ImportMode, ImportOptions } from './declare/import-options.js';
 export type { IncludeAllow, IncludeOptions, SubresourceAllow } from './declare/include-options.js';
 export type { LinkAllow, LinkOptions } from './declare/link-options.js';
+export type { NestedAllow, NestedOptions } from './declare/nested-options.js';
 export type { SearchAllow, TextSearchOptions } from './declare/search-options.js';
 export type { NullPlace, SortAllow, SortOptions } from './declare/sort-options.js';
 export type { CountMode, CountOptions, CountRequest, TotalIs } from './declare/count-options.js';

@@ -4,7 +4,12 @@ import { totalOrder } from './compile-sort.js';
 import { NO_SCHEMAS, OPEN_EXPOSURE, type ResourcePlan } from './resource-plan.js';
 
 const NONE = Object.freeze([]);
-const EMPTY = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
+const EMPTY = Object.freeze({
+  include: new Map(),
+  filters: new Map(),
+  subresources: new Map(),
+  led: new Map(),
+});
 
 /** Makes the plan. */
 export function barePlan(info: RecordInfo): ResourcePlan {

@@ -12,6 +12,24 @@ import { RelatedModels } from './related-models.js';
 import type { RelatedResource, ResourceDeclaration, ResourcePlan } from './resource-plan.js';
 
 /**
+ * Compiles an option of a resource that leads to others into `relations.led` of its plan, when all resources are compiled.
+ *
+ * @param resources all of the application
+ * @returns every problem
+ */
+export type RelationCompiler = (
+  resource: RelatedResource,
+  models: RelatedModels,
+  resources: readonly RelatedResource[],
+) => readonly string[];
+
+/** Readers that are injected, because they come after this phase. */
+interface PlanReaders extends DecoratorReader {
+  /** Compilers of options of features that lead to other resources. Default: none. */
+  readonly featureRelations?: readonly RelationCompiler[];
+}
+
+/**
  * Compiles an application.
  *
  * @param earlier problems that were found before, so that everything that is wrong is said at once
@@ -20,7 +38,7 @@ import type { RelatedResource, ResourceDeclaration, ResourcePlan } from './resou
  */
 export function compilePlan(
   declarations: readonly ResourceDeclaration[],
-  decorators: DecoratorReader,
+  decorators: PlanReaders,
   earlier: readonly string[] = [],
   shared: SharedAccess = {},
 ): readonly ResourcePlan[] {
@@ -47,7 +65,7 @@ export function compilePlan(
 /** Compiles the relations of all resources into their plans, together, as each may lead to any other. @returns every problem */
 function compileRelations(
   resources: readonly RelatedResource[],
-  decorators: DecoratorReader,
+  decorators: PlanReaders,
   shared: SharedAccess,
 ): readonly string[] {
   const models = new RelatedModels(resources, decorators, shared);
@@ -57,6 +75,7 @@ function compileRelations(
     ...new RelationFilterCompiler(resource, models).compile(),
     ...compileRelationSorts(resource, models),
     ...compileSubresources(resource, models, served, decorators),
+    ...(decorators.featureRelations ?? []).flatMap((compile) => compile(resource, models, resources)),
   ]);
 }
 

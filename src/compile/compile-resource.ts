@@ -147,7 +147,12 @@ export function compileResource(
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
   if (problems.length > 0) return { plan: null, problems, claim: compiled };
-  const relations = Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map() });
+  const relations = Object.freeze({
+    include: new Map(),
+    filters: new Map(),
+    subresources: new Map(),
+    led: new Map(),
+  });
   const { parser: parseId, kind: idKind, parts: idParts } = id;
   const sortable = ofTables(() => sortedBy(whole));
   const plan = Object.freeze({

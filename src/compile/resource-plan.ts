@@ -105,6 +105,8 @@ export interface ResourceDeclaration {
   readonly guards?: readonly string[];
   /** The same for a single record, as far as its repository does not. Default: none. */
   readonly readGuards?: readonly string[];
+  /** Why the routes of the resource may refuse or change writes that its other rules do not. Default: none. */
+  readonly writeGuards?: readonly string[];
 }
 
 /** Attribute by which the states of a row differ. */
@@ -231,6 +233,8 @@ interface RelationsPlan {
   readonly filters: ReadonlyMap<string, RelationFilter>;
   /** Relations that have a list under each record, by name. */
   readonly subresources: ReadonlyMap<string, SubresourcePlan>;
+  /** Compiled options of features that lead to other resources, by name. */
+  readonly led: ReadonlyMap<string, unknown>;
 }
 
 /** A relation to many that has a list under each record. */
@@ -252,6 +256,7 @@ export interface GrowingPlan extends ResourcePlan {
     readonly include: Map<string, IncludePlan>;
     readonly filters: Map<string, RelationFilter>;
     readonly subresources: Map<string, SubresourcePlan>;
+    readonly led: Map<string, unknown>;
   };
 }
 

@@ -12,6 +12,7 @@ import type { ChangesOptions, HistoryOptions } from './history-options.js';
 import type { ImportOptions } from './import-options.js';
 import type { IncludeAllow, SubresourceAllow } from './include-options.js';
 import type { LinkAllow } from './link-options.js';
+import type { NestedAllow } from './nested-options.js';
 import type { SearchAllow } from './search-options.js';
 import type { SortAllow } from './sort-options.js';
 
@@ -142,6 +143,12 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * @example [['code'], ['countryCode', 'name']]
    */
   upsert?: readonly (readonly Attribute<M>[])[];
+  /**
+   * Children that requests write together with their record, such as an order with its lines. Default: none.
+   *
+   * @example { lines: { max: 200 } }
+   */
+  nested?: NestedAllow;
   /**
    * Imports of files: `POST /import` with `text/csv` or `application/x-ndjson`, read in chunks. `mode`, `atomic`, `dry_run` and `delimiter`
    * are its parameters. Needs the package `csv-parse` for CSV. Default: no such route.

@@ -1,12 +1,6 @@
 /** Conditions of HTTP: `If-Match`. */
 import type { EntityTagPlan, ResourcePlan } from '../compile/resource-plan.js';
-import {
-  type ByEndpoint,
-  type FeatureFactory,
-  type Inputs,
-  NO_VERSION,
-  refusedHeader,
-} from '../operation/feature.js';
+import { type ByEndpoint, type FeatureFactory, type Inputs, NO_VERSION } from '../operation/feature.js';
 import { allOf, equalTo } from '../operation/predicates.js';
 import { type ProblemStatus, RefusedRequestError } from '../operation/refused-request-error.js';
 import type { Predicate } from '../request/query/predicate.js';
@@ -14,6 +8,7 @@ import type { SealedStates } from '../request/query/sealed-states.js';
 import { perPair } from '../util/memo.js';
 import { withArticle } from '../util/with-article.js';
 import { hidesState, inState, readStates, taggedRecord, WANTED_STATE } from './entity-tag.js';
+import { refusedHeader } from './refused-header.js';
 
 /** Operations that change a record which exists. */
 const CHANGES = ['update', 'delete', 'replace'] as const;

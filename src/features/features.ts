@@ -14,6 +14,7 @@ import { fileImport } from './import/import.js';
 import { embeddedRecords } from './include/embed.js';
 import { increment } from './increment/increment.js';
 import { links } from './links/links.js';
+import { nested } from './nested/nested.js';
 import { preference } from './preference/preference.js';
 import { replace } from './replace/replace.js';
 import { ROW_FEATURES } from './row-features.js';
@@ -37,6 +38,7 @@ export const FEATURES: readonly FeatureFactory[] = [
   exported,
   upsert,
   fileImport,
+  nested,
   capture,
   changes,
   history,

@@ -12,6 +12,7 @@ import { scope } from './scope.js';
 import { search } from './search/search.js';
 import { softDelete } from './soft-delete/soft-delete.js';
 import { sort } from './sort.js';
+import { touch } from './touch.js';
 
 /** Each is a file beside this one. */
 export const ROW_FEATURES: readonly FeatureFactory[] = [
@@ -27,4 +28,5 @@ export const ROW_FEATURES: readonly FeatureFactory[] = [
   entityTag,
   condition,
   location,
+  touch,
 ];

@@ -189,7 +189,7 @@ function inRace(resource: Resource, operation: Endpoint, runMethod: MethodRunner
     const session = plan.model.sequelize && joinableSession(plan.model.sequelize, 'write');
     if (!session) return runMethod(action, given);
     try {
-      return await runInSavepoint(session, 'replacement', () => runMethod(action, given));
+      return await runInSavepoint(session, 'write', () => runMethod(action, given));
     } catch (error) {
       if (describeFault(error)?.kind !== 'unique') throw error;
       const id = argumentsOf(given)?.id ?? parsePathId(plan, action.request);

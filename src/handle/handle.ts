@@ -227,13 +227,17 @@ export function compileOperationHandler<I extends RequestArguments>(
     if (around && !isAttempted(around, response, answer)) return false;
     return completionOf(completions, input)?.isOpen(input) !== false && isAlone(sequelize, request);
   };
+  // A write is one transaction with what follows it.
+  const isCompleted = (input: I | null) =>
+    verb !== 'get' && input !== null && completionOf(completions, input) !== null;
   const story: Story<I | null, Outcome> = {
     parse: parse ?? (() => null),
     around,
     aloneTarget: compileAloneTarget(sequelize as Sequelize, settings, Boolean(rows)),
     plan({ request, response }, input, around, on) {
       if (isWhole || (isRecordWritten && jsonReplacer(response) !== undefined)) return 'transaction';
-      if (!canBeAlone(input, around, request, response)) return sessionFor(request, around, input);
+      if (!canBeAlone(input, around, request, response))
+        return isCompleted(input) ? 'transaction' : sessionFor(request, around, input);
       return then(rows?.mayDrop?.(on) ?? false, afterDrops);
     },
     runAlone({ request }, input, around, on) {

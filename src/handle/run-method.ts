@@ -11,6 +11,7 @@ import { hasAccessRules } from '../express/resources/application-access.js';
 import type { CrudContext } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import { type ResultShaper, releaseJson } from '../express/resources/result-shaper.js';
+import type { Touch } from '../operation/operation.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { warnOfNothing } from '../request/request-log.js';
@@ -31,9 +32,11 @@ export function controllerFor({ controller, isGenerated }: Resource): (action: A
 export function contextOf(
   { plan, repository, access }: Resource,
   { request, response }: Action,
+  touch?: Touch,
 ): CrudContext {
   const source = accessSource(request, plan.model, plan.access && access);
-  return Object.freeze({ request, response, repository: source ? repository.within(source) : repository });
+  const own = touch ? repository.touching(touch) : repository;
+  return Object.freeze({ request, response, repository: source ? own.within(source) : own });
 }
 
 /**
@@ -68,7 +71,9 @@ export function compileMethod(
     const { response } = action;
     const values = isList(input)
       ? input
-      : parameters.map((name) => (name === 'context' ? contextOf(resource, action) : input[name]));
+      : parameters.map((name) =>
+          name === 'context' ? contextOf(resource, action, input.query.touch) : input[name],
+        );
     if (!resource.isGenerated) shaper.guard(response);
     const result = await instanceFor(action)[method]?.(...values);
     if (result === response || (result === undefined && response.headersSent)) return null;

@@ -29,7 +29,9 @@ export function resourceSchemas(
   const relations = isRead ? plan.relations.include : new Map();
   const included = includedSchemas(names.one, relations, makeName, isPartial);
   return {
-    ...(has('create', 'update', 'restore', 'replace') ? { [schemas.written]: described } : {}),
+    ...(has('create', 'update', 'restore', 'replace')
+      ? { [schemas.written]: writtenSchema(resource, described) }
+      : {}),
     ...(isRead ? { [schemas.record]: withRelations(described, included) } : {}),
     ...(isRead && isPartial
       ? { [schemas.partial]: withRelations(partialSchema(names, record), included) }
@@ -38,7 +40,7 @@ export function resourceSchemas(
     ...(has('list') ? { [schemas.page]: pageSchema(resource) } : {}),
     ...(has('create') ? { [schemas.create]: bodySchemaOf(resource, 'create') } : {}),
     ...(has('update') ? { [schemas.update]: bodySchemaOf(resource, 'update') } : {}),
-    ...(has('replace') ? { [schemas.replace]: bodyJsonSchema(plan, 'replace') } : {}),
+    ...(has('replace') ? { [schemas.replace]: bodySchemaOf(resource, 'replace') } : {}),
     ...Object.assign({}, ...routes.map((route) => route.schemas?.(resource))),
   };
 }
@@ -49,20 +51,40 @@ export function ownSchema(
   name: string,
   refer: WriteNested,
 ): JsonSchema | undefined {
-  const { plan, names } = resource;
-  const { schemas } = names;
-  if (name === schemas.written) return withDescription(plan, recordOf(plan, refer));
+  const { plan } = resource;
+  const { schemas } = resource.names;
+  if (name === schemas.written) return writtenSchema(resource, withDescription(plan, recordOf(plan, refer)));
   const kind = (['create', 'update'] as const).find((each) => schemas[each] === name);
   return kind && bodySchemaOf(resource, kind);
 }
 
-/** The schema of a body, with the forms that features add. */
+/** The schema of a body, with the forms and members that features add. */
 export function bodySchemaOf(
   { plan, features }: Pick<DescribedResource, 'plan' | 'features'>,
-  kind: 'create' | 'update',
+  kind: 'create' | 'update' | 'replace',
 ): JsonSchema {
   const schema = bodyJsonSchema(plan, kind);
-  return features[kind].forms?.describe(schema) ?? schema;
+  return withProperties(
+    features[kind].forms?.describe(schema) ?? schema,
+    features[kind].bodyMembers.map((each) => each.describe().body),
+  );
+}
+
+/** The record that a write answers, with the members that its body may have had. */
+function writtenSchema({ features }: DescribedResource, record: JsonSchema): JsonSchema {
+  const all = [...features.create.bodyMembers, ...features.update.bodyMembers];
+  return withProperties(
+    record,
+    all.map((each) => each.describe().answer),
+  );
+}
+
+function withProperties(
+  schema: JsonSchema,
+  more: readonly Readonly<Record<string, JsonSchema>>[],
+): JsonSchema {
+  if (more.length === 0) return schema;
+  return { ...schema, properties: Object.assign({}, schema.properties, ...more) };
 }
 
 /** The schema of the records, in which the member with the id is described as the id of paths. */
@@ -248,8 +270,8 @@ export function resourceNames(plans: readonly ResourcePlan[]): readonly Resource
       phrases: toWords(info.pluralName),
       schemas: {
         record: `${one}Read`,
-        // The answer of a write has no relations.
-        written: `${one}${relations.include.size === 0 ? 'Read' : 'Written'}`,
+        // The answer of a write has other relations.
+        written: `${one}${relations.include.size + relations.led.size === 0 ? 'Read' : 'Written'}`,
         partial: `${one}Partial`,
         page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
         create: `${one}Create`,

@@ -7,6 +7,7 @@ import { parameterIssues, parseQueryString } from '../request/query/query-string
 import { InvalidQueryError } from '../schema/request-issue.js';
 import { type Access, type AccessForm, perForm } from './access.js';
 import type { BodyForms } from './body-forms.js';
+import type { BodyMembers } from './body-members.js';
 import { compileOperation, type OperationMaker, partFor } from './compile-operation.js';
 import {
   type AfterWrite,
@@ -70,6 +71,8 @@ interface EndpointFeatures extends InputReaders {
   readonly prepareBody: readonly ((request: Request, form: AccessForm, body: unknown) => unknown)[];
   /** Forms of values in a body; null where all have that of their column. */
   readonly forms: BodyForms | null;
+  /** Members of a body that are no attributes. */
+  readonly bodyMembers: readonly BodyMembers[];
   /** Descriptions of other answers that succeed, with the record, by status. */
   readonly records: Readonly<Record<number, string>>;
   /** The headers of an answer that succeeds. */
@@ -151,6 +154,7 @@ export function resourceOptionsOf(factories: readonly FeatureFactory[]) {
     featureOptions: Object.assign({}, ...factories.map(({ resourceOptions }) => resourceOptions)),
     featureChecks: factories.flatMap(({ check }) => check ?? []),
     featureLists: factories.flatMap(({ listsBelow }) => listsBelow ?? []),
+    featureRelations: factories.flatMap(({ relate }) => relate ?? []),
   };
 }
 
@@ -168,6 +172,7 @@ function compileEndpoint(
     ...readers,
     prepareBody: features.flatMap(({ prepareBody }) => partFor(prepareBody, endpoint) ?? []),
     forms: features.flatMap(({ forms }) => partFor(forms, endpoint) ?? [])[0] ?? null,
+    bodyMembers: features.flatMap(({ bodyMembers }) => bodyMembers?.[endpoint] ?? []),
     problems: features.flatMap(({ problems }) => partFor(problems, endpoint) ?? []),
     records: Object.assign({}, ...features.map(({ records }) => partFor(records, endpoint))),
     headers: Object.assign({}, ...features.map(({ headers }) => partFor(headers, endpoint))),

@@ -1,6 +1,7 @@
 /** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
 import type { Request } from 'express';
 import type { ResourceOptionCompiler } from '../compile/compile-options.js';
+import type { RelationCompiler } from '../compile/compile-plan.js';
 import type { ResourceCheck } from '../compile/compile-resource.js';
 import type { RelatedPlan, ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint, ModelClass } from '../declare/crud-options.js';
@@ -14,6 +15,7 @@ import type { Logger } from '../util/logger.js';
 import type { Maybe } from '../util/promises.js';
 import type { Access, AccessForm } from './access.js';
 import type { BodyForms } from './body-forms.js';
+import type { BodyMembers } from './body-members.js';
 import type {
   DeleteOperation,
   InsertOperation,
@@ -62,6 +64,8 @@ export interface Inputs
   readonly ifMatch?: WantedStates;
   /** True where there must be no such record yet. Left out where there may be one. */
   readonly onlyNew?: true;
+  /** Left out where a write concerns its row alone. */
+  readonly touch?: UpdateOperation['touch'];
   readonly [name: string]: unknown;
 }
 
@@ -119,18 +123,6 @@ export interface Input {
   read(text: string, reading: Reading): unknown;
   /** Describes the input for the document. @returns null where no value is accepted, so that it is left out */
   describe?(): InputDescription | null;
-}
-
-/** A header that requests of some endpoints may not have. @param refuse checks its text, and makes the error */
-export function refusedHeader(
-  name: string,
-  endpoints: readonly Endpoint[],
-  refuse: (text: string) => Error,
-): Input {
-  const read = (text: string): never => {
-    throw refuse(text);
-  };
-  return { in: 'header', name, endpoints, read };
 }
 
 /** An input, as the document shows it. */
@@ -259,6 +251,8 @@ export interface Feature {
   readonly prepareBody?: ByEndpoint<(request: Request, form: AccessForm, body: unknown) => unknown>;
   /** Forms of values in the bodies of one record and of many. One feature at most has some for an endpoint. */
   readonly forms?: ByEndpoint<BodyForms>;
+  /** Members of bodies, also of many records. */
+  readonly bodyMembers?: ByEndpoint<BodyMembers>;
   /** Members of the inputs that no request sets. */
   readonly constants?: ByEndpoint<(form: AccessForm) => Inputs>;
   /**
@@ -370,6 +364,8 @@ export interface FeatureNeeds {
   readonly resourceOptions?: Readonly<Record<string, ResourceOptionCompiler>>;
   /** Problems of the options of a resource together. */
   readonly check?: ResourceCheck;
+  /** Compiles options of a resource that lead to others. */
+  readonly relate?: RelationCompiler;
   /** Tables for `createAll`, for the command `sql`, and for an error at the start where one is missing. `plans` are those of its instance. */
   tables?(plan: ResourcePlan, plans: readonly ResourcePlan[]): readonly OwnTable[];
   /** Settings with which statements of requests run; null where no resource needs any. */

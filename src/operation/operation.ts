@@ -68,6 +68,12 @@ export interface InsertOperation {
   readonly returning: Selection;
 }
 
+/**
+ * The part of a row in a write of others that belong to it: `lock` locks the row, whether it is written or not, and with `change` it counts
+ * as changed, so that its version rises.
+ */
+export type Touch = 'lock' | 'change';
+
 /** A change of the rows that the predicate finds. */
 export interface UpdateOperation {
   readonly kind: 'update';
@@ -75,6 +81,8 @@ export interface UpdateOperation {
   readonly set: Readonly<Record<string, unknown>>;
   /** True where the predicate finds only rows with other values, so that an unwritten row does not exist. Default: it may have the values. */
   readonly differs?: true;
+  /** Default: the row is locked and changed where its values differ. */
+  readonly touch?: Touch | undefined;
   /** Attributes that the request may not read: they count as changed wherever they are written. Default: none. */
   readonly unseen?: ReadonlySet<string> | undefined;
   /** Apart from the predicate, because a row that is there is not missing. Default: none. */
@@ -83,7 +91,7 @@ export interface UpdateOperation {
 }
 
 /** A row with a key of the request's: a new one, or the one that is there, with other values. */
-export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen'> {
+export interface ReplaceOperation extends Pick<UpdateOperation, 'unseen' | 'touch'> {
   readonly kind: 'replace';
   /** The row with the key, as far as it may be replaced. */
   readonly where: Predicate;
@@ -147,6 +155,8 @@ export interface UpdateItem {
   readonly values: Readonly<Record<string, unknown>>;
   /** The state that the row must be in, in the text form of its column. Default: any. */
   readonly state?: string;
+  /** True where the row counts as changed, whatever the values are. Default: false. */
+  readonly isTouched?: boolean;
 }
 
 /** New rows, and changes of those whose keys they have. */

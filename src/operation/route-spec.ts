@@ -142,7 +142,7 @@ export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): rea
 
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */
 export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
-  const relations = { include: new Map(), filters: new Map(), subresources: new Map() };
+  const relations = { include: new Map(), filters: new Map(), subresources: new Map(), led: new Map() };
   return routesOf({ endpoints: new Set(ENDPOINTS), relations, isKeyGiven: true, features: {} }, features);
 }
 

@@ -7,6 +7,7 @@ import type { Request } from 'express';
 import type { RequestAccess } from '../access/evaluate-rules.js';
 import { accessToWrite, checkScopedValues } from '../access/reference-access.js';
 import { compileWantedRelations, evaluateRelated } from '../access/related-access.js';
+import { isPlain } from '../compile/compile-options.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuledWork, RuleName } from '../declare/endpoint.js';
@@ -20,6 +21,7 @@ import {
   withGiven,
 } from '../operation/access.js';
 import type { BodyForms, TakenMembers } from '../operation/body-forms.js';
+import type { BodyMembers } from '../operation/body-members.js';
 import {
   type Asked,
   type InputReaders,
@@ -32,12 +34,13 @@ import { patchTypes } from '../schema/body-json-schema.js';
 import { type BodySchema, bodySchema, parseBody } from '../schema/body-schema.js';
 import type { BodyValues } from '../schema/body-values.js';
 import type { BodyKind } from '../schema/derive-class.js';
-import type { MemberBudget } from '../schema/json-value.js';
-import { InvalidBodyError } from '../schema/request-issue.js';
+import { MemberBudget } from '../schema/json-value.js';
+import { InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
 import { all, type Maybe, then } from '../util/promises.js';
+import { without } from '../util/without.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { parseQueryString } from './query/query-string.js';
-import { type BodyLimits, readBody } from './read-body.js';
+import { type BodyLimits, readBody, sentBody } from './read-body.js';
 import { parseNewId, parsePathId } from './read-id.js';
 import { setToldNames } from './request-notes.js';
 
@@ -97,15 +100,18 @@ export function compileParser(
   if (operation !== 'create' && operation !== 'update' && operation !== 'replace')
     return compileQueryParser({ plan, access: evaluateAccess }, operation, readers, readHead);
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
-  const { prepareBody, forms } = features[operation];
-  const parseValues = isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation, forms);
+  const { prepareBody, forms, bodyMembers } = features[operation];
+  const parseValues = withMembers(
+    isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation, forms),
+    bodyMembers,
+  );
   return async (request) => {
     const access = await accessOf(request, endpoint);
     const { query, id } = readHead(request, access);
     let body = await readBody(request, limits);
     for (const prepare of prepareBody) body = prepare(request, access.form, body);
-    const { access: granted, values } = await parseValues(request, access, body, undefined, id);
-    return { query, access: granted, id, values };
+    const { access: granted, values, query: own } = await parseValues(request, access, body, undefined, id);
+    return { query: own ? Object.freeze({ ...query, ...own }) : query, access: granted, id, values };
   };
 }
 
@@ -179,7 +185,10 @@ export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): B
 }
 
 /** Arguments that one record is written with. */
-export type ParsedValues = Required<Pick<RequestArguments, 'access' | 'values'>>;
+export interface ParsedValues extends Required<Pick<RequestArguments, 'access' | 'values'>> {
+  /** Inputs that members of the body make. Default: none. */
+  readonly query?: Inputs;
+}
 
 /**
  * Reads it, and evaluates the rules of rows that its values may refer to.
@@ -195,14 +204,51 @@ export type ValuesParser = (
   id?: unknown,
 ) => Maybe<ParsedValues>;
 
-/** The parser of one record's values. @param forms that these may have. Default: none but those of columns */
+/** The same with members of the body that are no attributes. All that is wrong is told at once. */
+export function withMembers(parseValues: ValuesParser, members: readonly BodyMembers[]): ValuesParser {
+  if (members.length === 0) return parseValues;
+  const names = members.flatMap((each) => each.names);
+  return async (request, access, sent, budget, id) => {
+    const body = isPlain(sent) ? (sent as Readonly<Record<string, unknown>>) : {};
+    if (!names.some((name) => Object.hasOwn(body, name)))
+      return parseValues(request, access, sent, budget, id);
+    const issues: RequestIssue[] = [];
+    const collect = async <T>(work: () => Maybe<T>): Promise<T | undefined> => {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof InvalidBodyError)) throw error;
+        issues.push(...error.errors);
+        return undefined;
+      }
+    };
+    const whole = budget ?? new MemberBudget(sentBody(request).length);
+    const parts = members.filter((each) => each.names.some((name) => Object.hasOwn(body, name)));
+    const query: Record<string, unknown> = {};
+    for (const each of parts)
+      Object.assign(query, await collect(() => each.parse(request, access, body, whole)));
+    const parsed = await collect(() => parseValues(request, access, without(body, names), whole, id));
+    if (!parsed || issues.length > 0) throw new InvalidBodyError(issues);
+    return { ...parsed, query };
+  };
+}
+
+/**
+ * The parser of one record's values.
+ *
+ * @param forms that these may have. Default: none but those of columns
+ * @param given attributes that the server sets in a record that is not that of the request. Default: it is
+ */
 export function compileValuesParser(
   plan: ResourcePlan,
   kind: BodyKind,
   forms: BodyForms | null = null,
+  given: readonly string[] | null = null,
 ): ValuesParser {
-  const schemaFor = perForm((form) => bodySchema(plan, kind, closedAttributes(form, kind)));
-  const isRuled = Boolean(plan.access?.fields.size);
+  const schemaFor = perForm((form) =>
+    bodySchema(plan, kind, new Set([...closedAttributes(form, kind), ...(given ?? [])])),
+  );
+  const isRuled = given === null && Boolean(plan.access?.fields.size);
   const isScoped = Boolean(plan.access?.scope.size);
   const isGiven = Boolean(plan.access?.set.size);
   return (request, access, body, budget) => {

@@ -3,14 +3,18 @@ import type { Application, Request } from 'express';
 import { type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { AccessForm } from '../operation/access.js';
+import type { ItemPlace } from '../schema/request-issue.js';
 import { applicationChain } from './express-internals.js';
 
 const RESOURCE = Symbol('resource');
 const ITEM = Symbol('current item');
 const TOLD = Symbol('told names');
 
-/** Index of an item from 0; `'unknown'` is an item without a place; null is none. */
-export type CurrentItem = number | 'unknown' | null;
+/**
+ * Place of an item in a body: an index from 0 where the body is a list, or the segments of its pointer such as `lines/create/0`; `'unknown'`
+ * is one without a known place; null is none.
+ */
+export type CurrentItem = ItemPlace | null;
 
 /** Limits of the names in the errors of a request. */
 export interface ShownNames {

@@ -1,5 +1,5 @@
 /** Problems of items of a body, as errors of the body. */
-import { type RequestIssue, withinItem } from '../schema/request-issue.js';
+import { type ItemPlace, type RequestIssue, withinItem } from '../schema/request-issue.js';
 import type { Problem } from './problem.js';
 
 /** Words for what says nothing about an attribute. */
@@ -17,7 +17,7 @@ export function itemIssues({ status, detail, errors }: Problem): readonly Reques
 }
 
 /** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
-export function ofItem(problem: Problem, item: number | 'unknown'): Problem {
+export function ofItem(problem: Problem, item: ItemPlace): Problem {
   const { status, detail, errors } = problem;
   if (status >= 500 || (item === 'unknown' && !errors)) return problem;
   return { status, detail, errors: itemIssues(problem).map((each) => withinItem(item, each)) };

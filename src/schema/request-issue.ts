@@ -20,8 +20,11 @@ export function bodyPointer(...segments: readonly (string | number)[]): string {
   return segments.map((segment) => `/${String(segment).replace(/~/g, '~0').replace(/\//g, '~1')}`).join('');
 }
 
+/** Place of an item in a body: its index, or the segments of its pointer; `'unknown'` has no known place. */
+export type ItemPlace = number | 'unknown' | `${string}/${string}`;
+
 /** Moves the issue of a record to its item of the body. */
-export function withinItem(item: number | 'unknown', issue: RequestIssue): RequestIssue {
+export function withinItem(item: ItemPlace, issue: RequestIssue): RequestIssue {
   if (!('pointer' in issue)) return issue;
   // '' is the body as a whole.
   return { ...issue, pointer: item === 'unknown' ? '' : `/${item}${issue.pointer}` };

@@ -140,6 +140,8 @@ describe('the public API', () => {
       'Measure',
       'MetricsOptions',
       'ModelClass',
+      'NestedAllow',
+      'NestedOptions',
       'NullPlace',
       'ObserveOptions',
       'OffsetListQuery',

@@ -61,6 +61,7 @@ export const LAYERS = [
   'features/changes',
   'features/bulk',
   'features/upsert',
+  'features/nested',
   'features/history',
   'features/aggregate/handle-aggregate.ts',
   'features/aggregate/describe-aggregate.ts',

@@ -11,6 +11,8 @@ import { noSuchRecord, relationNotLoaded } from '../../errors/errors.js';
 import type { AggregateResult } from '../../features/aggregate/run-aggregate.js';
 import { eraseActor, eraseRow } from '../../features/capture/erase-history.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
+import type { Inputs } from '../../operation/feature.js';
+import type { Touch } from '../../operation/operation.js';
 import { currentSession, type TransactionScope } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -48,6 +50,8 @@ export abstract class BoundRepository<M extends Model> {
   protected readonly access: AccessSource | null = null;
   /** The attributes that address a row in the resource of the repository, as `keyText` writes them; null is as the model says. */
   protected readonly address: string | null = null;
+  /** Inputs of updates in a write of others that belong to their row. */
+  protected readonly touched: Pick<Inputs, 'touch'> | undefined = undefined;
 
   /**
    * @param model default: the `static model` of the subclass
@@ -95,6 +99,11 @@ export abstract class BoundRepository<M extends Model> {
   /** The same repository, whose methods find a row by these attributes. @param address as `keyText` writes them @internal */
   addressedBy(address: string): this {
     return copyOf(this, { address });
+  }
+
+  /** The same repository, whose updates lock their row, or count as a change. @internal */
+  touching(touch: Touch): this {
+    return copyOf(this, { touched: { touch } });
   }
 
   /** The model, with the ids of its resource. */
@@ -287,7 +296,7 @@ export abstract class BoundRepository<M extends Model> {
 
   /** True where it has neither a transaction of its own nor anything else that a plain one has not. @internal */
   get isUnbound(): boolean {
-    return this.session === null && this.access === null && Object.keys(this).length === 4;
+    return this.session === null && this.access === null && Object.keys(this).length === 5;
   }
 
   /**

@@ -338,7 +338,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
       endpoint,
       context.access,
       this.address,
-      undefined,
+      this.touched,
       values,
     );
     const running = writeRecords(this.model, context, endpoint, operation, call);

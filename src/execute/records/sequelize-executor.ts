@@ -29,7 +29,7 @@ import {
   restoreRecord,
 } from '../../features/soft-delete/sequelize-deletion.js';
 import { type Access, type AccessSource, presetOf } from '../../operation/access.js';
-import type { ListOperation, Operation, ReadOperation } from '../../operation/operation.js';
+import type { ListOperation, Operation, ReadOperation, UpdateOperation } from '../../operation/operation.js';
 import { allOf, bindTexts } from '../../operation/predicates.js';
 import type { RowWrite } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -114,8 +114,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
       case 'list':
         return find ? this.#findAll(rows, find, options) : this.#list(operation, slots, rows, options);
       case 'update': {
-        const { differs, set } = operation;
-        return foundOne(await (differs ? this.#restore(rows, options) : this.#update(rows, set, options)));
+        const { differs } = operation;
+        return foundOne(
+          await (differs ? this.#restore(rows, options) : this.#update(rows, operation, options)),
+        );
       }
       case 'delete':
         return purge ? this.#purge(rows, purge, options) : foundAll([], await this.#delete(rows, options));
@@ -203,12 +205,13 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   /** @throws NotFoundError @throws ConcurrentModificationError */
-  async #update(rows: SequelizeRows<M>, values: WriteValues, options: WriteOptions): Promise<M> {
-    const isLocked = options.transaction && (await needsLock(this.#model, this.provesWrites, options));
+  async #update(rows: SequelizeRows<M>, change: UpdateOperation, options: WriteOptions): Promise<M> {
+    const proven = () => needsLock(this.#model, this.provesWrites, options);
+    const isLocked = options.transaction && (change.touch || (await proven()));
     const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
     if (!record) throw whyUnwritten({ info: this.#info }, null);
-    await checkReferences(this.#info, this.#access, values, options);
-    return this.#change(rows, record, options, (each) => updateUnseen(each, values, this.#access, options));
+    await checkReferences(this.#info, this.#access, change.set, options);
+    return this.#change(rows, record, options, (each) => updateUnseen(each, change, this.#access, options));
   }
 
   /** @returns how many there were @throws NotFoundError @throws NotDeletedError */

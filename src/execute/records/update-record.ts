@@ -18,6 +18,7 @@ import { unseenOf } from '../../describe/unseen-values.js';
 import { isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
+import type { UpdateOperation } from '../../operation/operation.js';
 import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
@@ -244,14 +245,22 @@ export async function insertRecord<M extends Model>(
   }
 }
 
-/** Writes values to the row of a record. Those that no answer shows the request count as changed, so that nothing shows that the row had them. */
+/**
+ * Writes values to the row of a record. Those that no answer shows the request count as changed, so that nothing shows that the row had them;
+ * so does a row that is touched.
+ */
 export function updateUnseen<M extends Model>(
   record: M,
-  values: WriteValues,
+  { set: values, touch }: Pick<UpdateOperation, 'set' | 'touch'>,
   { form }: Access,
   options: WriteOptions,
 ): Promise<M> {
   for (const name of unseenOf(record.constructor, form.unreadable) ?? [])
     if (values[name] !== undefined) record.changed(name as keyof M, true);
-  return updateRecord(record, values as Partial<Attributes<M>>, options);
+  const version = touch === 'change' ? versionOf(record.constructor as ModelClass) : undefined;
+  if (version === undefined) return updateRecord(record, values as Partial<Attributes<M>>, options);
+  // Sequelize writes what counts as changed, and is among the values.
+  record.changed(version as keyof M, true);
+  const state = (record.dataValues as WriteValues)[version];
+  return updateRecord(record, { ...values, [version]: state } as Partial<Attributes<M>>, options);
 }

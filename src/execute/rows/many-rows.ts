@@ -27,7 +27,16 @@ import {
   RowEncoder,
 } from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
-import { bindRows, type GivenRow, isBindable, placeOf } from '../sql/parameter-arrays.js';
+import {
+  bindRows,
+  type GivenRow,
+  isBindable,
+  keysSlot,
+  placeOf,
+  STATES,
+  sequenceSlot,
+  TOUCHED,
+} from '../sql/parameter-arrays.js';
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import {
@@ -37,13 +46,11 @@ import {
   compileUpdateMatching,
   type GivenGroup,
   type GivenReference,
-  keysSlot,
   MAXIMUM,
-  STATES,
-  sequenceSlot,
 } from '../sql/write-many-sql.js';
 import { NOW, referredRow, rowReferred } from '../sql/write-sql.js';
-import { type FoundRows, lacksState, tableTarget, triggersOf } from './sql-executor.js';
+import { lacksState } from './many-writes.js';
+import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */
 export type MatchingWritten =
@@ -219,8 +226,9 @@ export class ManyRows {
     const lifted = liftAll(where, references.map(givenRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
+    const isTouched = items.some((item) => item.isTouched);
     const statement = this.#statements.get(
-      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,
+      `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${isTouched} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,
       () =>
         compileUpdateMany(this.#table, {
           set,
@@ -228,6 +236,7 @@ export class ManyRows {
           where: lifted.where,
           references: withRows(references, lifted.rows),
           state,
+          isTouched,
           create: create ?? undefined,
           returning: this.#select(returning),
         }),
@@ -236,6 +245,7 @@ export class ManyRows {
     filled[NOW.slot] = now();
     for (const [part, texts] of keys.entries()) filled[keysSlot(part).slot] = arrayLiteral(texts);
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
+    if (isTouched) filled[TOUCHED.slot] = arrayLiteral(items.map((item) => (item.isTouched ? 't' : 'f')));
     bindRows(0, set, rows, filled);
     if (create) bindRows(1, create.columns, created.rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));

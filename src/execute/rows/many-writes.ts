@@ -1,7 +1,8 @@
 /** Writes of many records -> the parts that one statement for all of them has in common. */
 import { keyAttributes, rivalAttributes } from '../../describe/foreign-keys.js';
-import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { type ModelInfo, type RecordInfo, type RowKey, XMIN } from '../../describe/model-info.js';
 import { isOfKey } from '../../describe/row-key.js';
+import { tableFacts } from '../../describe/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import type { Reference, Selection } from '../../operation/operation.js';
 
@@ -35,4 +36,12 @@ export function referred(accesses: readonly Access[]): { readonly references?: r
 /** Slots of the accesses. Only values that refer to rows have more of them than the request. */
 export function slotsOf(accesses: readonly Access[]): Access['slots'] {
   return Object.assign({}, ...new Set(accesses.map(({ slots }) => slots)));
+}
+
+/**
+ * True where a write would return `xmin` of a row in a partitioned table. PostgreSQL has no system column of a row that it moves to
+ * another partition (0A000). The column is read after the write then.
+ */
+export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
+  return columns.includes(XMIN) && tableFacts(model)?.kind === 'partitioned table';
 }

@@ -3,7 +3,6 @@
 import type { Sequelize } from 'sequelize';
 import { type ModelInfo, type RecordInfo, XMIN } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
-import { tableFacts } from '../../describe/table-facts.js';
 import { isRuledOut } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import { noValueToAddTo, throwOfSums } from '../../errors/refused-sums.js';
@@ -39,6 +38,7 @@ import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
+import { lacksState } from './many-writes.js';
 import { RowList } from './row-list.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
@@ -217,8 +217,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   async #isThere(where: Predicate, slots: Slots, on: StatementTarget): Promise<boolean> {
-    const select = { columns: keyNames(this.#info.primaryKey) };
-    const { rows } = await write(on, this.#compiler.read({ kind: 'read', where, select }), slots);
+    const { rows } = await this.#read(where, { columns: keyNames(this.#info.primaryKey) }, slots, on);
     return rows.length > 0;
   }
 
@@ -228,11 +227,11 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   }
 
   async #update(operation: UpdateOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
-    const { where, set, differs, returning } = operation;
+    const { where, set, differs, touch, returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#compiler.encoder.changes(set, intoSlots(filled));
     if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
-    if (hasValues(shape)) {
+    if (hasValues(shape) || touch === 'change') {
       const statement = this.#compiler.update(shape, operation);
       // `xmin` is the same for all states of a row that the transaction has written.
       const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
@@ -246,9 +245,14 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       }
       // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
       if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
-      if (!isWritten) return this.#explain(operation, shape, statement, filled, on);
+      const found = isWritten ? null : await this.#explain(operation, shape, statement, filled, on);
+      if (found && (touch === undefined || found.rows.length === 0)) return found;
     }
-    return write(on, this.#compiler.read({ kind: 'read', where, select: returning }), slots);
+    return this.#read(where, returning, slots, on, touch !== undefined);
+  }
+
+  #read(where: Predicate, select: Selection, slots: Slots, on: StatementTarget, isLocked = false) {
+    return write(on, this.#compiler.read({ kind: 'read', where, select, isLocked }), slots);
   }
 
   /**
@@ -309,12 +313,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     slots: Slots,
     on: StatementTarget,
   ): Promise<ReplacedRows | null> {
-    const { where, seen, gone, row, set, only, returning, unseen } = operation;
+    const { where, seen, gone, row, set, only, returning, unseen, touch } = operation;
     const references = referencesIn(operation, row);
     const ofChange = referencesIn(operation, set);
     if (only === 'change') {
       const changed = await this.#update(
-        { kind: 'update', where, set, references: ofChange, returning, unseen },
+        { kind: 'update', where, set, references: ofChange, returning, unseen, touch },
         slots,
         on,
       );
@@ -327,12 +331,13 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     if (changes === null || shape === null) return null;
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
     if (hideUpdates || haveLateKeys) return null;
-    const isChanged = only === null && changes.includes('1');
+    const isChanged = only === null && (changes.includes('1') || touch === 'change');
     const statement = this.#compiler.replace(shape, isChanged ? changes : null, operation);
     const written = await write(on, statement, filled);
     const isDone = written.rows.length > 0 || only === 'create';
     const changing = { ...operation, references: ofChange };
     const found = isDone ? written : await this.#explain(changing, changes, statement, filled, on);
+    if (touch && !isDone && found.rows.length > 0) await this.#read(where, returning, slots, on, true);
     // The column behind those of a row is true for a new one; that of one as the values say does not differ.
     if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
     if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
@@ -358,14 +363,6 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
     return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
   }
-}
-
-/**
- * True where a write would return `xmin` of a row in a partitioned table. PostgreSQL has no system column of a row that it moves to
- * another partition (0A000). The column is read after the write then.
- */
-export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
-  return columns.includes(XMIN) && tableFacts(model)?.kind === 'partitioned table';
 }
 
 /** The references of an operation that values have. A new row and a change may have others. */

@@ -25,7 +25,7 @@ export async function createOrChange<K, T>(
   if (found !== undefined) return change(found);
   if (!session) return create();
   try {
-    return await runInSavepoint(session, 'replacement', create);
+    return await runInSavepoint(session, 'write', create);
   } catch (error) {
     if (describeFault(error)?.kind !== 'unique') throw error;
     const outrun = await find();

@@ -23,7 +23,7 @@ const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAV
 /** Runs work in a session; a throw undoes its writes, and the session can go on. */
 export async function runInSavepoint<T>(
   session: DatabaseSession,
-  name: 'unit' | 'item' | 'replacement',
+  name: 'unit' | 'item' | 'write',
   work: () => Promise<T>,
 ): Promise<T> {
   const transaction = await session.begin();

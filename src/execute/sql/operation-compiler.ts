@@ -45,7 +45,7 @@ import {
 } from './write-sql.js';
 
 /** Parts of an UPDATE besides the values. */
-type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen'>;
+type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen' | 'touch'>;
 
 /** Compiles the operations on one table. */
 export class OperationCompiler {
@@ -89,10 +89,11 @@ export class OperationCompiler {
   }
 
   /** @param shape of the changes */
-  update(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
+  update(shape: RowShape, operation: Written): Statement {
+    const { where, references = [], returning } = operation;
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
-    const always = this.#isAlways(shape, unseen);
+    const always = this.#isAlways(shape, operation);
     return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) => {
       const set = this.encoder.attributesOf(shape);
       return compileUpdate(this.table, { set, where: lifted, returning: selection, always });
@@ -100,14 +101,11 @@ export class OperationCompiler {
   }
 
   /** @param changes their shape; null where a row that is there stays as it is */
-  replace(
-    shape: RowShape,
-    changes: RowShape | null,
-    { where, references = [], returning, unseen }: Written,
-  ): Statement {
+  replace(shape: RowShape, changes: RowShape | null, operation: Written): Statement {
+    const { where, references = [], returning } = operation;
     const selection = this.#selection(returning);
     const all: Junction<Value> = { kind: 'and', operands: [where, ...references.map(referredRow)] };
-    const always = changes !== null && this.#isAlways(changes, unseen);
+    const always = changes !== null && this.#isAlways(changes, operation);
     const name = `replace ${always ? 'always ' : ''}${shape} ${changes} ${selection.number} `;
     return this.#bound(all, name, (lifted) => {
       const [found, ...rows] = (lifted as Junction<Value>).operands;
@@ -156,11 +154,12 @@ export class OperationCompiler {
    * A row that an UPDATE has not written. Behind its columns: a boolean for each reference, true where it exists, one that is true where the
    * row has other values, and one for each value that something is added to, true where the row has it.
    */
-  unwritten(shape: RowShape, { where, references = [], returning, unseen }: Written): Statement {
+  unwritten(shape: RowShape, operation: Written): Statement {
+    const { where, references = [], returning } = operation;
     const { column } = this.table;
     const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
     const set = this.encoder.attributesOf(shape);
-    const differs = differsSql(set, column, this.#isAlways(shape, unseen));
+    const differs = differsSql(set, column, this.#isAlways(shape, operation));
     const columns = [...this.#selection(returning).columns, ...rows, differs, ...filledSql(set, column)];
     return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
   }
@@ -229,7 +228,11 @@ export class OperationCompiler {
   }
 
   /** True where a write counts as a change with any values of the row. */
-  #isAlways(shape: RowShape, unreadable: UpdateOperation['unseen']): boolean {
+  #isAlways(
+    shape: RowShape,
+    { touch, unseen: unreadable }: Pick<UpdateOperation, 'touch' | 'unseen'>,
+  ): boolean {
+    if (touch === 'change') return true;
     const unseen = unseenOf(this.table.info.model, unreadable);
     return unseen !== undefined && this.encoder.attributesOf(shape).some(({ name }) => unseen.has(name));
   }

@@ -10,6 +10,17 @@ import type { ColumnSql } from './predicate-sql.js';
 import type { TableSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 
+/** The identifier of the sequence that makes a part of keys, by its place. */
+export const sequenceSlot = (part: number): Slot => ({ slot: `many.sequence.${part}` });
+/** A part of the keys of the rows that are changed, by its place. */
+export const keysSlot = (part: number): Slot => ({ slot: `many.keys.${part}` });
+
+/** The states that rows must have, NULL is any. */
+export const STATES: Slot = Object.freeze({ slot: 'many.states' });
+
+/** True for each row that counts as changed. */
+export const TOUCHED: Slot = Object.freeze({ slot: 'many.touched' });
+
 /** A column of values. */
 export interface GivenColumn {
   readonly attribute: WrittenAttribute;

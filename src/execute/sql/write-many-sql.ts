@@ -11,8 +11,12 @@ import {
   type GivenColumn,
   givenSql,
   isComparedAsText,
+  keysSlot,
   type NamedSql,
   placeOf,
+  STATES,
+  sequenceSlot,
+  TOUCHED,
   typedArray,
 } from './parameter-arrays.js';
 import { compilePredicate, selectedCast, selectedColumn } from './predicate-sql.js';
@@ -20,13 +24,6 @@ import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
 import { changedSql, changesSql, differsSql, markSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
-
-/** The identifier of the sequence that makes a part of keys, by its place. */
-export const sequenceSlot = (part: number): Slot => ({ slot: `many.sequence.${part}` });
-/** A part of the keys of the rows that are changed, by its place. */
-export const keysSlot = (part: number): Slot => ({ slot: `many.keys.${part}` });
-/** The states that they must have, NULL is any. */
-export const STATES: Slot = Object.freeze({ slot: 'many.states' });
 
 /** Names that no model has. */
 const GIVEN = raw(identifier('.given'));
@@ -149,6 +146,7 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
   readonly references: readonly GivenReference[];
   /** The attribute with the state of a row; null where the request has no condition. */
   readonly state: string | null;
+  readonly isTouched: boolean;
   /** New rows, for keys that no row has. Default: such an item is refused. */
   readonly create?: GivenGroup | undefined;
   readonly returning: SelectionSql;
@@ -162,7 +160,7 @@ interface UpdateManySql extends Pick<UpdateMany, 'unseen'> {
  */
 export function compileUpdateMany(table: TableSql, update: UpdateManySql): Statement {
   const { info, source, column } = table;
-  const { set, where, references, state, create, returning } = update;
+  const { set, where, references, state, isTouched, create, returning } = update;
   const { primaryKey, address } = info;
   const more: NamedSql[] = [
     ...address.map((part, index) => ({
@@ -170,6 +168,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
       value: typedArray(table, part, keysSlot(index)),
     })),
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
+    ...(isTouched ? [{ name: 'touched', value: sql`${TOUCHED}::bool[]` }] : []),
   ];
   const rows = givenSql(table, 0, set, { texts: true, more });
   const sums = [...set.entries()].filter(([, { attribute }]) => attribute.isAdded);
@@ -223,7 +222,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
     tables.push(sql`${CREATED} (${aliases(address)}) AS (${insertJudged(table, create, returning)})`);
     written.push({ name: CREATED, join: sameParts(address, CREATED, 'k', JUDGED, 'k') });
   }
-  if (set.length > 0) {
+  if (set.length > 0 || isTouched) {
     const changed = sql`${updateJudged(table, update)} RETURNING ${joinSql([...keys, ...selected], ', ')}`;
     tables.push(sql`${WRITTEN} (${aliases(primaryKey)}) AS (${changed})`);
     written.push({ name: WRITTEN, join: sameParts(primaryKey, WRITTEN, 'k', JUDGED, rowKey(info)) });
@@ -285,7 +284,7 @@ function sameParts(
   );
 }
 
-function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragment {
+function updateJudged(table: TableSql, { set, unseen, isTouched }: UpdateManySql): SqlFragment {
   const { info, source, column } = table;
   const assignments = set.map(({ attribute, isPartial }, index) => {
     const { name } = attribute;
@@ -314,7 +313,7 @@ function updateJudged(table: TableSql, { set, unseen }: UpdateManySql): SqlFragm
       ({ name }, index) => sql`${column(name)} = ${JUDGED}.${keys[index] as SqlFragment}`,
     ),
     NONE_REFUSED,
-    joinSql(differences, ' OR '),
+    joinSql(isTouched ? [...differences, raw('touched')] : differences, ' OR '),
   ]);
   const all = joinSql([...assignments, ...stampsSql(table)], ', ');
   return sql`UPDATE ${source} SET ${all} FROM ${JUDGED}${conditions}`;

@@ -42,6 +42,8 @@ export interface Declaration {
   readonly guards: readonly string[];
   /** Parts of its controller that may hide a record that its repository does not. */
   readonly readGuards: readonly string[];
+  /** Parts of its controller and repository that take part in its writes. */
+  readonly writeGuards: readonly string[];
 }
 
 /** The resources to make, and the user's other controllers. */
@@ -81,6 +83,7 @@ export function declareResources(
       controller: undefined,
       guards: [],
       readGuards: [],
+      writeGuards: [],
     });
   }
   const handWritten: Class[] = [];
@@ -197,11 +200,14 @@ export function repositoryGuards(repository: Repository): string[] {
   return isPlainRepository(repository) ? [] : ['it has a repository of its own'];
 }
 
-/** Code of a subclass that may hide rows: it runs before a list or a read, in its place, or behind it. */
+/** Methods that write one record. */
+const WRITES = ['create', 'update', 'remove'] as const;
+
+/** Code of a subclass that takes part in its routes: it runs before a list or a read, in its place, or behind it. */
 function guardsOf(
   controller: CrudControllerClass,
   repository: Repository,
-): Pick<Declaration, 'guards' | 'readGuards'> {
+): Pick<Declaration, 'guards' | 'readGuards' | 'writeGuards'> {
   const { name } = controller;
   const lineage = lineageOf(controller as unknown as Class, CrudController);
   const { uses, useInterceptors, responseHandlers } = routingStorage();
@@ -209,10 +215,16 @@ function guardsOf(
     (...methods: readonly (string | undefined)[]) =>
     ({ target, method }: { target: unknown; method?: string }): boolean =>
       lineage.includes(target as object) && methods.includes(method);
-  const overrides = (method: 'list' | 'read'): string[] =>
+  const overrides = (method: string): string[] =>
     isOverridden(controller, method) ? [`${name} overrides ${method}`] : [];
-  const reads = isOn(undefined, 'list', 'read');
   const authorized = authorizations();
+  const guarded = (...methods: readonly string[]): string[] => {
+    const concerns = isOn(undefined, ...methods);
+    return [
+      ...(uses.some(concerns) || authorized.some(concerns) ? [`${name} has middlewares or @Authorized`] : []),
+      ...(useInterceptors.some(concerns) ? [`${name} has interceptors`] : []),
+    ];
+  };
   const isReadDecorated =
     declaredParameters(lineage, 'read').length > 0 ||
     [uses, useInterceptors, responseHandlers].flat().some(isOn('read'));
@@ -221,11 +233,18 @@ function guardsOf(
       ...overrides('list'),
       ...overrides('read'),
       ...repositoryGuards(repository),
-      ...(uses.some(reads) || authorized.some(reads) ? [`${name} has middlewares or @Authorized`] : []),
-      ...(useInterceptors.some(reads) ? [`${name} has interceptors`] : []),
+      ...guarded('list', 'read'),
     ],
     // Guards of the class are part of each route.
     readGuards: [...overrides('read'), ...(isReadDecorated ? [`${name}.read has decorators`] : [])],
+    writeGuards: [
+      ...WRITES.flatMap(overrides),
+      ...WRITES.filter((each) => declaredParameters(lineage, each).length > 0).map(
+        (each) => `${name}.${each} has decorators`,
+      ),
+      ...repositoryGuards(repository),
+      ...guarded(...WRITES),
+    ],
   };
 }
 

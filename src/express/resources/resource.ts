@@ -48,6 +48,8 @@ export interface Resource extends ShownModel {
   readonly isGenerated: boolean;
   readonly cursors: CursorCodec;
   views(model: ModelClass): ShownModel;
+  /** Another resource of the application; undefined where the model has none. */
+  resourceOf(model: ModelClass): Resource | undefined;
   /** The routes that its methods can serve. */
   readonly routes: readonly RouteSpec[];
   readonly features: ResourceFeatures;
@@ -89,14 +91,16 @@ export function createResources(
     .flatMap(({ relations }) => everyInclude(relations.include))
     .map(({ target }) => target);
   for (const plan of targets) if (!views.has(plan.model)) views.set(plan.model, showModel(plan, nested));
-  return plans.map((plan) =>
-    createResource(
-      views.get(plan.model) as ShownModel,
-      declared.get(plan.model) as Declaration,
-      (model) => views.get(model) as ShownModel,
-      settings,
-    ),
-  );
+  const made = new Map<ModelClass, Resource>();
+  const others = {
+    views: (model: ModelClass) => views.get(model) as ShownModel,
+    resourceOf: (model: ModelClass) => made.get(model),
+  };
+  for (const { model } of plans) {
+    const declaration = declared.get(model) as Declaration;
+    made.set(model, createResource(views.get(model) as ShownModel, declaration, others, settings));
+  }
+  return [...made.values()];
 }
 
 /** Finds the serializers of models that are served. */
@@ -131,7 +135,7 @@ function showModel(plan: ResourcePlan, nested: NestedRecords): ShownModel {
 function createResource(
   view: ShownModel,
   { repository, controller }: Declaration,
-  views: (model: ModelClass) => ShownModel,
+  { views, resourceOf }: Pick<Resource, 'views' | 'resourceOf'>,
   { bodyLimit, cursors, features: factories, application = {} }: ResourceSettings,
 ): Resource {
   const { plan } = view;
@@ -153,6 +157,7 @@ function createResource(
     isGenerated: controller === undefined,
     cursors,
     views,
+    resourceOf,
     routes,
     get features() {
       return features();

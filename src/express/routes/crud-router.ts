@@ -55,6 +55,7 @@ export function crudRouter<M extends Model>(source: Source<M>, options: CrudRout
     controller: undefined,
     guards: repositoryGuards(repository),
     readGuards: [],
+    writeGuards: [],
   };
   const problems: string[] = [];
   const settings = resolveRouterOptions(options, problems);

@@ -15,6 +15,7 @@ import {
   compileValuesParser,
   type ParserSettings,
   type RequestArguments,
+  withMembers,
 } from '../../request/parse-request.js';
 import { readBody, sentBody } from '../../request/read-body.js';
 import { setCurrentItem } from '../../request/request-notes.js';
@@ -110,6 +111,7 @@ function compileBodyParser(
   const limits = bodyLimits(plan, kind, bodyLimit);
   const listLimits = { ...limits, mediaTypes: ['application/json'] };
   const parseValues = compileValuesParser(plan, kind, features[kind].forms);
+  const parseWhole = withMembers(parseValues, features[kind].bodyMembers);
   const parseItem = compileItemParser(plan, kind, parseValues);
   return async (
     request: Request,
@@ -129,7 +131,8 @@ function compileBodyParser(
     if (hasSingle) {
       // Parameters of many records are refused for one, and writes of one have none.
       refuseParameters();
-      return { query: absent, ...(await parseValues(request, access, body)) };
+      const { query, ...parsed } = await parseWhole(request, access, body);
+      return { query: query ? Object.freeze({ ...absent, ...query }) : absent, ...parsed };
     }
     if (kind === 'update')
       throw missingFilter('A change of many records needs q, or a body that is an array.');

@@ -15,6 +15,7 @@ import type { MemberBudget } from '../../schema/json-value.js';
 import { bodyPointer, InvalidBodyError, type RequestIssue, withinItem } from '../../schema/request-issue.js';
 import { isPromise, type Maybe } from '../../util/promises.js';
 import { withArticle } from '../../util/with-article.js';
+import { without } from '../../util/without.js';
 import { hidesState } from '../entity-tag.js';
 
 /** An item of a body: its values, or its problems. */
@@ -46,15 +47,20 @@ export type ItemParser = (request: Request, context: ItemContext, body: unknown)
 
 const MAX_VERSION = 2_147_483_647;
 
-/** Compiles the reader of items. */
+/**
+ * Compiles the reader of items.
+ *
+ * @param given the attribute that all items get from their parent; null where they have none
+ */
 export function compileItemParser(
   plan: ResourcePlan,
   kind: 'create' | 'update',
   parseValues: ValuesParser,
+  given: string | null = null,
 ): ItemParser {
   const { primaryKey, address } = plan.info;
-  const key = kind === 'update' ? address : primaryKey;
-  const readHead = kind === 'update' ? compileHead(plan) : null;
+  const key = (kind === 'update' ? address : primaryKey).filter(({ name }) => name !== given);
+  const readHead = kind === 'update' ? compileHead(plan, given) : null;
   return (request, context, body) => {
     const { access, absent, budget } = context;
     const issues: RequestIssue[] = [];
@@ -62,14 +68,15 @@ export function compileItemParser(
     const sent = body as Readonly<Record<string, unknown>>;
     const isHidden = plan.entityTag !== null && hidesState(plan.entityTag, access.form);
     const head = readHead?.(sent, issues, isHidden);
-    const rest = readHead ? bodyOf(plan, sent, isHidden) : sent;
+    const rest = head ? without(sent, head.names) : sent;
     const finish = (parsed: ParsedValues | null): BulkItem => {
       const text = textOfParts(head ? head.parts : key.map(({ name }) => parsed?.values[name]));
       issues.push(...repeatedIssues(context, key, text));
       if (issues.length > 0 || !parsed) return wrongItem(body, issues);
       if (head?.refusal) return { body, input: null, problem: head.refusal };
-      const query = head?.states ? Object.freeze({ ...absent, ifMatch: head.states }) : absent;
-      const { values, access: granted } = parsed;
+      const { values, access: granted, query: own } = parsed;
+      const states = head?.states ? { ifMatch: head.states } : null;
+      const query = states || own ? Object.freeze({ ...absent, ...own, ...states }) : absent;
       return { body, input: { query, access: granted, id: head?.id, values }, problem: null };
     };
     const refuse = (error: unknown): BulkItem => {
@@ -98,7 +105,7 @@ export function wrongItem(body: unknown, errors: readonly RequestIssue[]): BulkI
 
 /** The issue of an item whose key an earlier one has. @param text the key; undefined where it cannot be compared */
 export function repeatedIssues(
-  { keys, index, repeated }: ItemContext,
+  { keys, index, repeated }: Pick<ItemContext, 'keys' | 'index' | 'repeated'>,
   key: RowKey,
   text: string | undefined,
 ): readonly RequestIssue[] {
@@ -125,6 +132,9 @@ export function repeatedKey(key: RowKey, other: number, place = 'item'): Request
 }
 
 interface ItemHead {
+  /** Members of the item that are no values. */
+  readonly names: readonly string[];
+  /** Of several parts one that is given by a parent is missing. */
   readonly id: unknown;
   /** The parts of the id; undefined is one that is wrong. */
   readonly parts: readonly unknown[];
@@ -133,11 +143,15 @@ interface ItemHead {
   readonly refusal: Error | null;
 }
 
-/** Reads which record an item is about, and in which state that has to be. */
-function compileHead(plan: ResourcePlan) {
+/**
+ * Reads which record an item is about, and in which state that has to be.
+ *
+ * @param given the attribute that it gets from its parent. Parts of ids may be texts of paths then
+ */
+export function compileHead(plan: ResourcePlan, given: string | null = null) {
   const { entityTag, ifMatch, info } = plan;
   const { address } = info;
-  const parts = plan.idParts;
+  const parts = plan.idParts.filter(({ attribute: { name } }) => name !== given);
   const version = entityTag?.kind === 'version' ? entityTag.attribute : null;
   const isText = info.attributes.get(version ?? '')?.type.kind === 'bigint';
   return (sent: Readonly<Record<string, unknown>>, issues: RequestIssue[], isHidden: boolean): ItemHead => {
@@ -159,14 +173,15 @@ function compileHead(plan: ResourcePlan) {
       );
     }
     const values = parts.map(({ attribute: { name: key }, kind, parseId }) => {
-      const given = Object.hasOwn(sent, key) ? sent[key] : undefined;
+      const value = Object.hasOwn(sent, key) ? sent[key] : undefined;
       const isNumber = kind === 'integer';
       const isFitting =
-        typeof given === (isNumber ? 'number' : 'string') ||
-        (kind === 'custom' && typeof given === 'number') ||
-        (kind === 'value' && typeof given === 'boolean');
-      const parsed = isFitting ? tryParseId({ parseId }, String(given)) : null;
-      if (given === undefined) wrong(key, 'isDefined', `${key} is required.`);
+        typeof value === (isNumber ? 'number' : 'string') ||
+        (kind === 'custom' && typeof value === 'number') ||
+        (kind === 'value' && typeof value === 'boolean') ||
+        (given !== null && typeof value === 'string');
+      const parsed = isFitting ? tryParseId({ parseId }, String(value)) : null;
+      if (value === undefined) wrong(key, 'isDefined', `${key} is required.`);
       else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
       else if (parsed.kind === 'malformed') wrong(key, 'id', `${key} must be ${parsed.expected}.`);
       else if (parsed.kind === 'impossible')
@@ -175,9 +190,11 @@ function compileHead(plan: ResourcePlan) {
     });
     const isWhole = !values.includes(undefined);
     const id = isWhole
-      ? idOf(address, (name) => values[address.findIndex((part) => part.name === name)])
+      ? idOf(address, (name) => values[parts.findIndex(({ attribute }) => attribute.name === name)])
       : undefined;
-    return { id, parts: values, states: states ?? null, refusal };
+    const shown = version === null || isHidden ? [] : [version];
+    const names = [...parts.map(({ attribute }) => attribute.name), ...shown];
+    return { names, id, parts: values, states: states ?? null, refusal };
   };
 }
 
@@ -193,19 +210,8 @@ function readVersion(value: unknown, isText: boolean): readonly string[] | undef
 
 const NO_VERSIONS = Object.freeze([NO_VERSION]);
 
-/** Attributes of an item that are written. */
-function bodyOf(
-  { info, entityTag }: ResourcePlan,
-  sent: Readonly<Record<string, unknown>>,
-  isHidden: boolean,
-) {
-  const version = entityTag?.kind === 'version' && !isHidden ? [entityTag.attribute] : [];
-  const heads = [...keyNames(info.address), ...version];
-  return Object.fromEntries(Object.entries(sent).filter(([name]) => !heads.includes(name)));
-}
-
 /** By which keys of several parts are compared; undefined where a part is none. */
-function textOfParts(parts: readonly unknown[]): string | undefined {
+export function textOfParts(parts: readonly unknown[]): string | undefined {
   const texts = parts.map(textOf);
   if (texts.includes(undefined)) return undefined;
   return texts.length === 1 ? texts[0] : JSON.stringify(texts);

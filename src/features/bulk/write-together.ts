@@ -3,15 +3,17 @@
 import type { Endpoint } from '../../declare/endpoint.js';
 import { rivalAttributes } from '../../describe/foreign-keys.js';
 import { ManyRows, type MatchingWritten } from '../../execute/rows/many-rows.js';
-import { COUNTED, orderTest, referred, slotsOf } from '../../execute/rows/many-writes.js';
+import { orderTest, referred, slotsOf } from '../../execute/rows/many-writes.js';
 import type { FoundRows } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { rowsShown, type ShownRecords } from '../../handle/outcome.js';
 import { inTransaction, rowsWritten } from '../../handle/run-rows.js';
 import { type Access, accessWith } from '../../operation/access.js';
+import { compileAlso } from '../../operation/compile-operation.js';
 import type {
   DeleteOperation,
   InsertOperation,
+  Selection,
   UpdateItem,
   UpdateOperation,
 } from '../../operation/operation.js';
@@ -43,13 +45,24 @@ export type ManyRunner = (
 /**
  * Compiles the runner of an endpoint for many records, by that for one.
  *
- * @param isShown false where the records of the result are only counted
+ * @param shown the attributes of the records of the result, beside those that features need; null is all that answers have. Where there
+ *   are none, records are only counted
+ * @param isSwapped true where changes may take values from each other: the database refuses them where it compares too early. Default:
+ *   such changes are made in turn
  */
-export function compileManyRunner(resource: Resource, single: Endpoint, isShown = true): ManyRunner {
+export function compileManyRunner(
+  resource: Resource,
+  single: Endpoint,
+  shown: readonly string[] | null = null,
+  isSwapped = false,
+): ManyRunner {
   const { plan, features } = resource;
   const { info, entityTag } = plan;
   const { operation, afterWrite } = features[single];
-  const isRead = isShown || afterWrite !== null;
+  const also = compileAlso();
+  const chosen: Selection | null = shown && Object.freeze({ columns: Object.freeze([...shown]) });
+  const selected = ({ returning }: InsertOperation | UpdateOperation) =>
+    chosen && afterWrite === null ? chosen : also(returning, shown ?? []);
   const many = new ManyRows(info);
   const virtuals = [...info.attributes.values()].filter(({ type }) => type.kind === 'virtual');
   const { ownReferences } = rivalAttributes(info);
@@ -76,7 +89,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
     // The values that a request presets in a row do not depend on the values of the row.
     const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
     const { row: preset } = one;
-    const returning = isRead ? one.returning : COUNTED;
+    const returning = selected(one);
     const rows = inputs.map(({ values = {} }) =>
       Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
     );
@@ -87,10 +100,16 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
   const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
     const items = inputs.map(({ id, values = {}, query }): UpdateItem => {
       const [state] = query.ifMatch ?? [];
-      return { key: id, values, ...(state === undefined ? {} : { state }) };
+      const isTouched = query.touch === 'change';
+      return {
+        key: id,
+        values,
+        ...(state === undefined ? {} : { state }),
+        ...(isTouched ? { isTouched } : {}),
+      };
     });
     const one = operation(features[single].absentFor(access.form), access) as UpdateOperation;
-    const returning = isRead ? one.returning : COUNTED;
+    const returning = selected(one);
     const state = items.some((item) => item.state !== undefined) ? (entityTag?.attribute ?? null) : null;
     const where = withoutId(one.where, info.address);
     const { unreadable: unseen } = access.form;
@@ -120,7 +139,7 @@ export function compileManyRunner(resource: Resource, single: Endpoint, isShown 
       const wanted = items.flatMap(({ input }) => input ?? []);
       if (wanted.length < items.length || wanted.some(isVirtual)) return null;
       const values = wanted.map((input) => input.values ?? {});
-      if (isOrdered(values, single === 'update' ? values : [])) return null;
+      if (isOrdered(values, single === 'update' && !isSwapped ? values : [])) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);
     }
     // The statement returns no rows for `afterWrite`.

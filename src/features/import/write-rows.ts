@@ -58,7 +58,7 @@ function compileCode({ resource, shaper, settings, lineage }: RouteContext, mode
   const runMethod = inCondition(resource, mode, compileMethod(resource, route, shaper));
   return {
     rows,
-    writeMany: rows && compileManyRunner(resource, mode, false),
+    writeMany: rows && compileManyRunner(resource, mode, []),
     writeOne: compileSingle(resource, route, rows, runMethod),
   };
 }

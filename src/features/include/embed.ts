@@ -71,7 +71,7 @@ export const embeddedRecords: FeatureFactory = ({ plan: { relations } }): Acting
 const NO_RELATIONS: readonly Inclusion[] = Object.freeze([]);
 
 /** Adds relations to records. The number of statements depends on the relations alone. */
-async function embed(
+export async function embed(
   records: ShownRecords,
   include: readonly Inclusion[],
   embedding: Embedding,

@@ -33,7 +33,7 @@ export function compileChildStore(
   const lineage = target.isGenerated ? [] : lineageOf(target.controller, CrudController);
   const isByRows = decideRoute(target, USUAL.update, lineage, settings).runner === 'rows';
   const rows = isByRows ? compileRowRunners(target)('update') : null;
-  const writeMany = rows && compileManyRunner(target, 'update', false);
+  const writeMany = rows && compileManyRunner(target, 'update', []);
   const runMethod = inCondition(target, 'update', compileMethod(target, USUAL.update, shaper));
   const writeOne = compileSingle(target, USUAL.update, rows, runMethod);
   const inputOf = async ({ request }: Action, { id }: FoundLink, child: Access, value: unknown) => {

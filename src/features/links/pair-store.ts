@@ -129,7 +129,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     const session = joinableSession(sequelize, 'write');
     const create = () => rows.create(values);
     try {
-      await (session ? runInSavepoint(session, 'replacement', create) : create());
+      await (session ? runInSavepoint(session, 'write', create) : create());
       return 1;
     } catch (error) {
       if (describeFault(error)?.kind === 'unique') return 0;

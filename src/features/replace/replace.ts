@@ -7,15 +7,11 @@ import { CrudController, isOverridden } from '../../express/resources/crud-contr
 import { guardProblems } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
-import {
-  type Feature,
-  type FeatureContext,
-  type FeatureFactory,
-  refusedHeader,
-} from '../../operation/feature.js';
+import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type RoutePlan, routeOf, USUAL } from '../../operation/route-spec.js';
 import { withArticle } from '../../util/with-article.js';
+import { refusedHeader } from '../refused-header.js';
 
 const REPLACE: HandledRoute = routeOf('replace', {
   verb: 'put',

@@ -1,0 +1,96 @@
+/** Rows whose children are written, and the values that children have of them. */
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { isOfKey, partsOf } from '../../describe/row-key.js';
+import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import type { Resource } from '../../express/resources/resource.js';
+import { presetOf } from '../../operation/access.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import { recordValue, valueText } from '../../request/query/rule-filters.js';
+import type { ManyRunner } from '../bulk/write-together.js';
+import type { NestedLevel, Verb } from './nested-options.js';
+import type { NestedSet } from './parse-nested.js';
+
+/** A relation at work. */
+export interface LevelWork {
+  readonly level: NestedLevel;
+  /** Of the children. */
+  readonly resource: Resource;
+  readonly nested: ReadonlyMap<string, LevelWork>;
+  /** Writes many children by one statement. */
+  readonly together: Readonly<Record<Verb, () => ManyRunner>>;
+  /** True where our SQL may write them now. */
+  isOpen(verb: Verb): boolean;
+}
+
+/** Rows that were written with children. */
+export interface NestedParents {
+  /** The values of an attribute, in the text form of its column. */
+  column(attribute: string): readonly (string | null)[];
+  /** Beginnings of the places of their children in the body: empty, or with a slash at the end. */
+  readonly places: readonly string[];
+  readonly sets: readonly (readonly NestedSet[])[];
+}
+
+/** The children of one parent in one relation. */
+export interface LevelTask {
+  /** The text of the parent's key. */
+  readonly key: string;
+  readonly place: string;
+  readonly set: NestedSet;
+  /** A value of the parent. */
+  stored(attribute: string): string | null;
+}
+
+/** The children of a relation, by parent. @throws TypeError for a parent without its key */
+export function tasksOf(level: NestedLevel, { column, places, sets }: NestedParents): readonly LevelTask[] {
+  const { parentKey, parent } = level.plan.relation;
+  return sets.flatMap((all, row) => {
+    const set = all.find((each) => each.level === level);
+    if (!set) return [];
+    const stored = (attribute: string) => column(attribute)[row] ?? null;
+    const key = stored(parentKey);
+    if (key === null)
+      throw new TypeError(`A ${parent.name} has no ${parentKey}, so that it can have no ${level.name}.`);
+    return { key, place: places[row] ?? '', set, stored };
+  });
+}
+
+/** The id of a child, of which the parent may give a part. */
+export function idUnder(
+  { given }: NestedLevel,
+  { address, attributes }: ModelInfo,
+  id: unknown,
+  key: string,
+): unknown {
+  if (!isOfKey(address, given)) return id;
+  const value = recordValue(attributes.get(given)?.type, key);
+  if (address.length === 1) return id ?? value;
+  const parts = id as Readonly<Record<string, unknown>>;
+  return parts[given] === undefined ? { ...parts, [given]: value } : parts;
+}
+
+/** The texts of the parts of a key. */
+export function keyTextsOf(key: RowKey, id: unknown): readonly string[] {
+  const parts = partsOf(key, id);
+  return key.map(({ type }, index) => String(encodeParameter(type, parts[index])));
+}
+
+/** The values of a new child. */
+export function valuesUnder(
+  { level: { given }, resource: { plan } }: Pick<LevelWork, 'level' | 'resource'>,
+  { key }: LevelTask,
+  { values }: RequestArguments,
+): Readonly<Record<string, unknown>> {
+  return { ...values, [given]: recordValue(plan.info.attributes.get(given)?.type, key) };
+}
+
+/** The attribute by which a new child would belong elsewhere than its parent; undefined where there is none. */
+export function otherPlace(
+  { level: { scoped } }: Pick<LevelWork, 'level'>,
+  { stored }: LevelTask,
+  { access, values = {} }: RequestArguments,
+): string | undefined {
+  return scoped.find(
+    (name) => valueText(presetOf(access, name) ?? values[name]) !== (stored(name) ?? undefined),
+  );
+}

@@ -1,0 +1,124 @@
+/** Children that are written with their record: `POST /orders` with its lines, and `PATCH /orders/1` with changes of them. */
+import { relatedAccess } from '../../access/related-access.js';
+import { baseOf } from '../../declare/endpoint.js';
+import type { ShownModel } from '../../express/resources/resource.js';
+import type { ActingFeature } from '../../handle/around.js';
+import type { Completion, CompletionPlace } from '../../handle/outcome.js';
+import type { AccessForm } from '../../operation/access.js';
+import { compileAlso } from '../../operation/compile-operation.js';
+import type { FeatureContext, FeatureFactory, Inputs } from '../../operation/feature.js';
+import type { Selection } from '../../operation/operation.js';
+import { RefusedRequestError } from '../../operation/refused-request-error.js';
+import type { FoundRelation, RelatedAccess } from '../../operation/related-rows.js';
+import type { Inclusion } from '../../request/query/list-query.js';
+import { currentItem } from '../../request/request-notes.js';
+import { perPair } from '../../util/memo.js';
+import { fieldsReader } from '../fields.js';
+import { embed } from '../include/embed.js';
+import { isHidden } from '../include-names.js';
+import {
+  adviseOnPlaces,
+  compileNested,
+  type NestedLevel,
+  nestedLevels,
+  relateNested,
+} from './nested-options.js';
+import { compileMembers, type NestedInputs, type NestedSet } from './parse-nested.js';
+import { attributesFor, compileNestedWriter } from './write-nested.js';
+
+const NONE: readonly NestedSet[] = Object.freeze([]);
+
+function makeFeature({ plan }: FeatureContext): ActingFeature | null {
+  const levels = nestedLevels(plan);
+  if (!levels) return null;
+  const also = compileAlso();
+  const needed = attributesFor(levels);
+  const withKeys = <O extends { readonly returning: Selection }>(operation: O): O => ({
+    ...operation,
+    returning: also(operation.returning, needed),
+  });
+  return {
+    bodyMembers: {
+      create: compileMembers(levels, 'create'),
+      update: compileMembers(levels, 'update'),
+      replace: compileMembers(levels, 'replace'),
+    },
+    prepare: { create: withKeys, update: withKeys, replace: withKeys },
+    varies: ({ nested }: Inputs) => nested !== undefined,
+    completion(resource, endpoint): Completion | null {
+      const base = baseOf(endpoint);
+      if (base !== 'create' && base !== 'update' && base !== 'replace') return null;
+      const write = compileNestedWriter(resource, levels);
+      // A view compiles each member at its first use.
+      const viewOf = perPair(
+        ({ relation }: FoundRelation): ShownModel => ({ ...resource.views(relation.target) }),
+      );
+      return {
+        input: 'nested',
+        isOpen: () => false,
+        async complete(found, { query, access: { form } }, place) {
+          const { nested = NONE } = query as NestedInputs;
+          const item = currentItem(place.request);
+          const parents = {
+            column: found.column,
+            places: [item === null ? '' : `${item}/`],
+            sets: [nested],
+          };
+          await write(place.request, parents, place.on);
+          const include = await inclusionsOf(nested, form, viewOf, place);
+          return { ...found, ...(await embed(found, include, { ...place, viewOf })) };
+        },
+      };
+    },
+  };
+}
+
+const fieldsOf = perPair(({ readable }: ShownModel) => fieldsReader(readable));
+
+/** The relations that a request names, as far as it may read them. */
+async function inclusionsOf(
+  nested: readonly NestedSet[],
+  form: AccessForm,
+  viewOf: (plan: FoundRelation) => ShownModel,
+  place: CompletionPlace,
+): Promise<readonly Inclusion[]> {
+  const named = new Map<NestedLevel, NestedSet[]>();
+  for (const set of nested) named.set(set.level, [...(named.get(set.level) ?? []), set]);
+  const found: Inclusion[] = [];
+  for (const [{ plan, max }, sets] of named) {
+    const access = await accessToShow(place, plan);
+    if (!access || isHidden(plan, form, access)) continue;
+    const items = sets.flatMap(({ create, update }) => [...create, ...update]);
+    const inner = items.flatMap(({ input }) => (input?.query as NestedInputs | undefined)?.nested ?? []);
+    const target = access.target.form;
+    found.push({
+      plan,
+      fields: fieldsOf(viewOf(plan)).absentFor(target),
+      size: max,
+      sort: plan.target.defaultSort,
+      filter: null,
+      include: await inclusionsOf(inner, target, viewOf, place),
+    });
+  }
+  return found;
+}
+
+/** The access of a request to the rows of a relation; null where its rules refuse to show them. */
+async function accessToShow(
+  { request }: CompletionPlace,
+  plan: NestedLevel['plan'],
+): Promise<RelatedAccess | null> {
+  try {
+    return await relatedAccess(request, plan);
+  } catch (error) {
+    if (error instanceof RefusedRequestError && error.status === 403) return null;
+    throw error;
+  }
+}
+
+/** For resources with the option. */
+export const nested: FeatureFactory = Object.assign(makeFeature, {
+  resourceOptions: { nested: compileNested },
+  relate: relateNested,
+  adviseOn: adviseOnPlaces,
+});

@@ -1,0 +1,278 @@
+/** Writes children with one statement of ours for each relation and verb: all of them, or nothing. */
+import type { Request } from 'express';
+import type { Sequelize } from 'sequelize';
+import { isRefusal } from '../../errors/database-fault.js';
+import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
+import { openTest } from '../../execute/customization/plain-queries.js';
+import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
+import type { Resource } from '../../express/resources/resource.js';
+import type { ShownRecords } from '../../handle/outcome.js';
+import { type Access, accessWith } from '../../operation/access.js';
+import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.js';
+import { isOnSequelize, type StatementTarget } from '../../postgres/index.js';
+import type { RequestArguments } from '../../request/parse-request.js';
+import type { Filter } from '../../request/query/predicate.js';
+import { lazy } from '../../util/memo.js';
+import { compileManyRunner } from '../bulk/write-together.js';
+import { inState } from '../entity-tag.js';
+import { type NestedLevel, VERBS, type Verb } from './nested-options.js';
+import {
+  idUnder,
+  keyTextsOf,
+  type LevelTask,
+  type LevelWork,
+  type NestedParents,
+  otherPlace,
+  tasksOf,
+  valuesUnder,
+} from './nested-parents.js';
+import type { NestedItem, NestedSet } from './parse-nested.js';
+import { restOf, writeInTurn } from './write-nested-in-turn.js';
+
+/** Writes the children of records that are written, in the session of the running code. */
+export type NestedWriter = (request: Request, parents: NestedParents, on?: StatementTarget) => Promise<void>;
+
+/** Attributes of rows by which their children are written. */
+export function attributesFor(levels: ReadonlyMap<string, NestedLevel>): readonly string[] {
+  return [
+    ...new Set([...levels.values()].flatMap(({ plan, scoped }) => [plan.relation.parentKey, ...scoped])),
+  ];
+}
+
+/** Ends a savepoint of writes that have to be made in turn. */
+const IN_TURN = new Error('Another way writes these children.');
+
+/** Compiles the writer of a resource. */
+export function compileNestedWriter(
+  { plan, resourceOf }: Resource,
+  levels: ReadonlyMap<string, NestedLevel>,
+): NestedWriter {
+  const works = worksOf(levels, resourceOf);
+  const { sequelize } = plan.model;
+  return async (request, parents, on) => {
+    if (!parents.sets.some((sets) => sets.some(isWritten))) return;
+    const session = joinableSession(sequelize as Sequelize, 'write');
+    if (session && on && !isOnSequelize() && !sequelizeProblem()) {
+      const write = async () => {
+        if (!(await writeTogether(works, parents, on))) throw IN_TURN;
+        return true;
+      };
+      const isDone = await runInSavepoint(session, 'write', write).catch((error: unknown) => {
+        if (error === IN_TURN || isRefusal(error)) return false;
+        throw error;
+      });
+      if (isDone) return;
+    }
+    await writeInTurn(works, parents, request);
+  };
+}
+
+/** True where children of a relation are written. */
+export function isWritten(set: NestedSet): boolean {
+  return set.isWhole || VERBS.some((verb) => set[verb].length > 0);
+}
+
+function worksOf(
+  levels: ReadonlyMap<string, NestedLevel>,
+  resourceOf: Resource['resourceOf'],
+): ReadonlyMap<string, LevelWork> {
+  return new Map([...levels].map(([name, level]) => [name, workOf(level, resourceOf)]));
+}
+
+function workOf(level: NestedLevel, resourceOf: Resource['resourceOf']): LevelWork {
+  // The options have been checked for it.
+  const resource = resourceOf(level.plan.relation.target) as Resource;
+  const { info, explicitSchemas, idKind } = resource.plan;
+  const shown = [...new Set([...attributesFor(level.nested), level.given])];
+  const tests = lazy(
+    () => new Map(VERBS.map((verb) => [verb, openTest(info, verb, resource.rowView.isOfRecords)])),
+  );
+  const isPlain = (verb: Verb) =>
+    verb === 'create'
+      ? explicitSchemas.create === null
+      : idKind !== 'custom' && (verb === 'delete' || explicitSchemas.update === null);
+  return {
+    level,
+    resource,
+    nested: worksOf(level.nested, resourceOf),
+    together: {
+      create: lazy(() => compileManyRunner(resource, 'create', shown)),
+      update: lazy(() => compileManyRunner(resource, 'update', shown, true)),
+      delete: lazy(() => compileManyRunner(resource, 'delete', [])),
+    },
+    isOpen: (verb) => isPlain(verb) && tests().get(verb)?.() === true,
+  };
+}
+
+/** @returns false where the children have to be written in turn; some may be written then */
+async function writeTogether(
+  works: ReadonlyMap<string, LevelWork>,
+  parents: NestedParents,
+  on: StatementTarget,
+): Promise<boolean> {
+  for (const work of works.values()) {
+    const tasks = tasksOf(work.level, parents);
+    if (tasks.length > 0 && !(await writeLevel(work, tasks, on))) return false;
+  }
+  return true;
+}
+
+async function writeLevel(
+  work: LevelWork,
+  tasks: readonly LevelTask[],
+  on: StatementTarget,
+): Promise<boolean> {
+  const writes = VERBS.some((verb) => !work.isOpen(verb) && tasks.some(({ set }) => isNeeded(set, verb)));
+  if (writes || tasks.some(({ set }) => VERBS.some((verb) => set[verb].some(({ input }) => !input))))
+    return false;
+  if (!(await deleteAll(work, tasks, on))) return false;
+  const changed: (WrittenChildren | null)[] = [];
+  for (const write of [updateAll, createAll]) {
+    const written = await write(work, tasks, on);
+    if (written === false) return false;
+    changed.push(written);
+  }
+  if (work.nested.size === 0) return true;
+  for (const written of changed)
+    if (written && !(await writeTogether(work.nested, parentsOf(written), on))) return false;
+  return true;
+}
+
+/** Children that were written. */
+interface WrittenChildren {
+  readonly items: readonly TaskItem[];
+  readonly shown: ShownRecords;
+}
+
+interface TaskItem {
+  readonly task: LevelTask;
+  readonly item: NestedItem;
+  readonly input: RequestArguments;
+}
+
+function isNeeded(set: NestedSet, verb: Verb): boolean {
+  return set[verb].length > 0 || (verb === 'delete' && set.isWhole);
+}
+
+function itemsOf(tasks: readonly LevelTask[], verb: Verb): readonly TaskItem[] {
+  return tasks.flatMap((task) =>
+    task.set[verb].flatMap((item) => (item.input ? { task, item, input: item.input } : [])),
+  );
+}
+
+/** The access of a request to a verb. It is the same for all parents. */
+function accessOf(tasks: readonly LevelTask[], verb: Verb): Access {
+  return tasks.find(({ set }) => set.access[verb])?.set.access[verb] as Access;
+}
+
+const ATOMIC = Object.freeze({ filter: null, isAtomic: true, isDryRun: false });
+
+async function deleteAll(
+  work: LevelWork,
+  tasks: readonly LevelTask[],
+  on: StatementTarget,
+): Promise<boolean> {
+  const { level, resource, together } = work;
+  const { info, entityTag } = resource.plan;
+  const rest = await restOf(work, tasks);
+  const keysOfWhole = tasks.flatMap(({ set, key }) => (set.isWhole ? key : []));
+  const rows: Filter[] = rest.length === 0 ? [] : [childrenOf(level, keysOfWhole, rowsWith(rest))];
+  let count = rest.length;
+  for (const task of tasks) {
+    const items = itemsOf([task], 'delete');
+    count += items.length;
+    const idOf = ({ input }: TaskItem) => idUnder(level, info, input.id, task.key);
+    const bound = items.flatMap((each): Filter[] => {
+      const states = each.input.query.ifMatch;
+      return states && entityTag ? [allOf(rowsWith([idOf(each)]), inState(entityTag, states)) as Filter] : [];
+    });
+    const free = items.filter(({ input }) => !input.query.ifMatch).map(idOf);
+    const some = [...(free.length > 0 ? [rowsWith(free)] : []), ...bound];
+    if (some.length > 0) rows.push(childrenOf(level, [task.key], anyOf(some)));
+  }
+  if (count === 0) return true;
+  const access = accessOf(tasks, 'delete');
+  const each = { query: resource.features.delete.absentFor(access.form), access };
+  const inputs = { ...ATOMIC, filter: anyOf(rows) };
+  const written = await together.delete()({ items: null, each, inputs, access }, count, on);
+  return written?.count === count;
+
+  function rowsWith(ids: readonly unknown[]): Filter {
+    return withKeys(
+      info.address,
+      ids.map((id) => keyTextsOf(info.address, id)),
+    );
+  }
+}
+
+function childrenOf({ given }: NestedLevel, keys: readonly string[], rows: Filter): Filter {
+  const [key, another] = keys;
+  const own =
+    key !== undefined && another === undefined ? equalTo(given, key) : compared(given, '=in=', keys);
+  return allOf(own, rows) as Filter;
+}
+
+function anyOf(rows: readonly Filter[]): Filter {
+  const [first, second] = rows;
+  return first && !second ? first : { kind: 'or', operands: rows };
+}
+
+/** @returns null where nothing is to be done */
+async function updateAll(
+  { level, resource, together }: LevelWork,
+  tasks: readonly LevelTask[],
+  on: StatementTarget,
+): Promise<WrittenChildren | null | false> {
+  const items = itemsOf(tasks, 'update');
+  if (items.length === 0) return null;
+  const { info } = resource.plan;
+  const own = accessOf(tasks, 'update');
+  const keys = [...new Set(items.map(({ task }) => task.key))];
+  const [key, another] = keys;
+  const isOne = key !== undefined && another === undefined;
+  const rows = isOne ? equalTo(level.given, key) : compared(level.given, '=in=', keys);
+  const access = accessWith(own, { where: allOf(rows, own.where) });
+  const inputs = items.map(({ task, input }) => ({
+    ...input,
+    id: idUnder(level, info, input.id, task.key),
+  }));
+  const written = await together.update()(
+    { items: inputs.map(asItem), each: null, inputs: ATOMIC, access },
+    0,
+    on,
+  );
+  if (!written?.shown) return false;
+  // Of several parents each child has to be that of its own.
+  const found = isOne ? null : written.shown.column(level.given);
+  if (found && items.some(({ task }, index) => found[index]?.trimEnd() !== task.key.trimEnd())) return false;
+  return { items, shown: written.shown };
+}
+
+/** @returns null where nothing is to be done */
+async function createAll(
+  work: LevelWork,
+  tasks: readonly LevelTask[],
+  on: StatementTarget,
+): Promise<WrittenChildren | null | false> {
+  const items = itemsOf(tasks, 'create');
+  if (items.length === 0) return null;
+  if (items.some(({ task, input }) => otherPlace(work, task, input) !== undefined)) return false;
+  const access = accessOf(tasks, 'create');
+  const inputs = items.map(({ task, input }) => ({ ...input, values: valuesUnder(work, task, input) }));
+  const request = { items: inputs.map(asItem), each: null, inputs: ATOMIC, access };
+  const written = await work.together.create()(request, 0, on);
+  return written?.shown ? { items, shown: written.shown } : false;
+}
+
+function asItem(input: RequestArguments) {
+  return { body: null, input, problem: null };
+}
+
+/** The rows that were written, as parents of their own children. */
+function parentsOf({ items, shown }: WrittenChildren): NestedParents {
+  return {
+    column: (attribute) => shown.column(attribute),
+    places: items.map(({ task, item }) => `${task.place}${item.place}/`),
+    sets: items.map(({ input: { query } }) => (query['nested'] as readonly NestedSet[] | undefined) ?? []),
+  };
+}
