@@ -48,14 +48,14 @@ export function loadApplication(file: string, options: GivenOptions): Promise<De
 }
 
 /**
- * The same for an application that starts with its database. It serves what the command sends, and listens nowhere else.
+ * The same for an application that starts with its database. It serves the requests of the command, and listens nowhere else.
  *
  * @throws ConfigError when the module starts no application
  */
 export function startApplication(file: string): Promise<LoadedApplication> {
   startForCommand();
   return importApplication(file, LONG_PATIENCE, (built, { objects, isPending }, isLast) => {
-    // A function createApp may write rows behind bootstrap; a module that awaits its server waits in vain.
+    // A function createApp may write rows behind bootstrap; a module that awaits its server waits for ever.
     if (built && isPending && !hasListened && !isLast) return undefined;
     if (built || isStarting() || !isLast) return built;
     if (modelsIn(objects).length === 0) return undefined;

@@ -68,7 +68,7 @@ function isTagged({ kind }: EntityTagPlan, state: string | null): boolean {
 const MOMENT =
   /^(\d{4})-(\d\d)-(\d\d)[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?(?:Z|([+-])(\d\d)(?::(\d\d))?(?::(\d\d))?)?$/;
 
-/** The microseconds of a moment since 1970, in any zone; those of the clock where it has none. Null for what is no such moment. */
+/** The microseconds of a moment since 1970, in any zone; those of the clock where it has none. Null for a text that is no such moment. */
 function microsecondsOf(text: string): string | null {
   const [, year, month, day, hour, minute, second, fraction = '', sign, ...offset] = MOMENT.exec(text) ?? [];
   if (year === undefined) return null;
@@ -103,7 +103,7 @@ type OpenState = (sealed: string) => bigint | null | undefined;
  * separates answers about the same state. Tags that are none of ours name no state.
  *
  * @param isHidden true where the request may not read the state: then a tag with it names none, or the answer would reveal it
- * @returns undefined for what is no list of tags
+ * @returns undefined for a text that is no list of tags
  */
 export function readStates(
   plan: EntityTagPlan,
@@ -233,7 +233,7 @@ export const entityTag: FeatureFactory = ({ plan: resource, cursors }) => {
   });
   const present = (draft: AnswerDraft, result: OperationResult): AnswerDraft => {
     const state = result.stored(plan.attribute);
-    // An override may answer what is no record. A row without a version has a tag, too.
+    // An override may answer with a value that is no record. A row without a version has a tag, too.
     if (state === undefined || !isTagged(plan, state)) return draft;
     const suffix = suffixOf(draft.body, result);
     const isSealed = result.form !== undefined && hidesState(plan, result.form);

@@ -1,4 +1,4 @@
-/** The properties of answers: `fields`, and what a request may not read. */
+/** The properties of answers: `fields`, and attributes that a request may not read. */
 import { type AccessForm, perForm } from '../operation/access.js';
 import { compileAlso } from '../operation/compile-operation.js';
 import type { FeatureFactory, Inputs } from '../operation/feature.js';

@@ -21,7 +21,7 @@ export type FilterReader = (
   related: Reading['related'],
 ) => Filter | null;
 
-/** The parser of conditions on what requests of a form may read. */
+/** The parser of conditions on attributes that requests of a form may read. */
 export function filterReader({ filters, relations }: ResourcePlan): FilterReader {
   const planFor = perForm(({ unreadable }) =>
     readablePlan({ filters, related: relations.filters }, unreadable),

@@ -25,7 +25,7 @@ export function includedPaths(text: string, paths: readonly string[]): ReadonlyS
   return new Set(paths.filter((path) => names.some((name) => `${name}.`.startsWith(`${path}.`))));
 }
 
-/** Adds what is wrong with the names to the issues. */
+/** Adds problems of the names to the issues. */
 export function checkNames(text: string, paths: readonly string[], including: Including): void {
   const names = text.split(',', paths.length + 1);
   for (const [index, name] of names.entries()) {

@@ -1,9 +1,9 @@
-/** `Location`: the address of what was created (RFC 9110, 15.3.2). */
+/** `Location`: the address of a created record (RFC 9110, 15.3.2). */
 import { idSegment } from '../describe/id-text.js';
 import type { FeatureFactory, HeaderDescription, Presenter } from '../operation/feature.js';
 import { publicBase } from '../operation/public-base.js';
 
-/** A header of what creates. */
+/** A header of operations that create. */
 export const location: FeatureFactory = ({ plan }) => {
   const { address } = plan.info;
   const isPlain = address.length === 1 && plan.idKind !== 'value';

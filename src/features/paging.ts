@@ -88,7 +88,7 @@ export function sizeInput({ default: usual, max }: PageSize): Input {
 /** Decodes the cursor of a parameter. */
 type DecodePlace<P> = (text: string, reading: Reading, name: 'after' | 'before') => P;
 
-/** The two cursors of a list, one of which a request may have. Read last: a cursor belongs to one order and filter. @param unchanged what else stays */
+/** The two cursors of a list, one of which a request may have. Read last: a cursor belongs to one order and filter. @param unchanged other values that stay */
 export function placeInputs<P>(decode: DecodePlace<P>, unchanged: string): readonly Input[] {
   const names = ['after', 'before'] as const;
   return names.map((name) => {

@@ -1,4 +1,4 @@
-/** Rows that a request may see and write: `scope` and `visible`; and what refuses a request as a whole. */
+/** Rows that a request may see and write: `scope` and `visible`; and refusals of a whole request. */
 import type { AccessPlan, RelatedPlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, RULES_OF, writesOf } from '../declare/endpoint.js';
 import { type Access, placeWithin, presetOf } from '../operation/access.js';

@@ -31,7 +31,7 @@ export type SortReader = (
   related: Reading['related'],
 ) => readonly SortTerm[];
 
-/** The parser of orders by what requests of a form may read. */
+/** The parser of orders by attributes that requests of a form may read. */
 export function sortReader(plan: ResourcePlan): SortReader {
   const planFor = perForm(({ unreadable }) => ({
     ...plan,

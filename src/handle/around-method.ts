@@ -80,7 +80,7 @@ function compileStateReader({ plan: { info, entityTag } }: Resource) {
   };
 }
 
-/** Adds the state of its record to what a method returns. */
+/** Adds the state of its record to the result of a method. */
 function withState(
   resource: Resource,
   { operation, verb }: RouteSpec,
@@ -161,7 +161,7 @@ export function inCondition(resource: Resource, operation: Endpoint, method: Met
     const write = { info, endpoint: operation, entityTag, onlyNew, ifMatch: states, form };
     throw whyUnwritten(write, record && { state, isDeleted: isOfDeleted });
   };
-  // Before code of the user's, whatever that does with the row.
+  // Before code of the user's, which may change the row.
   const refuseRow = async (action: Action, input: RequestArguments | null): Promise<void> => {
     const { allowed } = input?.access ?? (await access(action.request, operation));
     const id = (input ? input.id : parsePathId(plan, action.request)) as Id;

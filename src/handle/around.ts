@@ -29,7 +29,7 @@ export interface Around {
     input: I,
     on?: StatementTarget,
   ): Promise<Outcome | null>;
-  /** Adds to the answer of what `attempt` has executed. Default: nothing. */
+  /** Adds to the answer of the statement that `attempt` has executed. Default: nothing. */
   present?(draft: AnswerDraft): AnswerDraft;
   /** Executes the operation, or answers in its place. In the session of the operation, which commits when this resolves. */
   run(next: Execute, format: Format): Promise<AnswerDraft | null>;
@@ -96,13 +96,13 @@ interface SessionPlace extends Pick<CompletionPlace, 'request'> {
   readonly verb: RouteSpec['verb'];
 }
 
-/** Compiles what features add to the records of an endpoint. */
+/** Compiles the additions of features to the records of an endpoint. */
 export function compileCompletions(resource: Resource, endpoint: Endpoint): readonly Completion[] {
   const features: readonly ActingFeature[] = resource.features.all;
   return features.flatMap(({ completion }) => completion?.(resource, endpoint) ?? []);
 }
 
-/** Adds to an outcome what features add to its records, on the connection of the session that the running code has. */
+/** Adds the values of features to the records of an outcome, on the connection of the session that the running code has. */
 export async function completeInSession(
   completions: readonly Completion[],
   found: Outcome,

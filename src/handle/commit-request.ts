@@ -1,4 +1,4 @@
-/** Commits what a request has written when its answer is shaped, or rolls it back; so that whatever is thrown is an error. */
+/** Commits the writes of a request when its answer is shaped, or rolls them back, so that any error is answered as one. */
 
 import type { Action, ActionMetadata } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
@@ -69,7 +69,7 @@ export function operationSessions(
 ): RouteSessions {
   if (route.verb === 'get') return readSessions([resource], settings);
   const whole: RunInSession = (sessions, work) => sessions.runWrite(sequelizeOf(resource), work);
-  // Two requests may create the same record: what a replacement has done until then is undone.
+  // Two requests may create the same record: earlier writes of a replacement are undone.
   const isUndone = baseOf(route.operation) === 'replace';
   const write: RunInSession = (sessions, work) =>
     (isUndone || runsUserCode(resource, route) ? whole : inAddedSession)(sessions, work);

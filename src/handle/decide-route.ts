@@ -44,7 +44,7 @@ function sequelizeReasons(settings: PathSettings, blockers: () => readonly strin
 export interface RouteDecisions {
   /** `rows`: SQL of this library runs it; `records`: Sequelize; `user`: a method, or a repository, of the user's decides what runs. */
   readonly runner: 'rows' | 'records' | 'user';
-  /** `text`: the rows are written as JSON; `values`: something else receives what they mean. */
+  /** `text`: the rows are written as JSON; `values`: other code receives their values. */
   readonly answer: 'text' | 'values';
   /** Reasons for other executors and writers than `rows` and `text`. */
   readonly reasons: {

@@ -143,7 +143,7 @@ function transact(
   });
 }
 
-/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through what else reads them. */
+/** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through the code that reads them. */
 function send(
   { status, headers, body }: AnswerDraft,
   response: Response,

@@ -1,4 +1,4 @@
-/** Parameter decorators for controllers: repositories, the sessions of the request, and what its resource makes of it. */
+/** Parameter decorators for controllers: repositories, the sessions of the request, and its values parsed by its resource. */
 
 import { type Action, createParamDecorator } from 'routing-controllers';
 import type { Model, Sequelize } from 'sequelize';
@@ -119,7 +119,7 @@ export interface InjectRecordOptions {
 }
 
 /**
- * Injects what overrides get as their last argument: the request, the response, and the repository of the resource within the
+ * Injects the last argument of overrides: the request, the response, and the repository of the resource within the
  * access of the request. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it
  * elsewhere with a ConfigError.
  *
@@ -162,7 +162,7 @@ function withinRequest<S extends ReadSession | UnitOfWork>(request: Action['requ
   const repository = (source: Source) =>
     repositoryWithin(request, resolveSource(source) as unknown as Repository).with(session);
   const methods = 'savepoint' in session ? unitMethods(session) : {};
-  // The overloads promise what is so: a repository stays one of its class.
+  // The overloads are right: a repository stays one of its class.
   return Object.freeze({ transaction, repository, ...methods }) as unknown as S;
 }
 

@@ -33,7 +33,7 @@ export interface WholeRecords {
   values(fields: Fields): readonly WireRecord[];
 }
 
-/** Records of an answer, whatever they were read from. */
+/** Records of an answer, of both executors. */
 export interface ShownRecords extends WholeRecords {
   /** Rows that they are made of; none where something else has read them. */
   readonly rows: readonly TextRow[];
@@ -61,11 +61,11 @@ export interface Outcome extends ShownRecords {
   /** True where a replacement has created the record. Left out where a method has set the status of the response. */
   readonly isNew?: boolean;
   key(): unknown;
-  /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
+  /** The value of an attribute of the record, in the text form of its column; null where the answer has none. */
   stored(attribute: string): string | null | undefined;
 }
 
-/** Records, whatever has made them, as records of an answer. */
+/** Records of Sequelize or of the user's code, as records of an answer. */
 export function recordsShown(
   { plan: { info }, serialize, rowView }: ShownModel,
   records: readonly object[],

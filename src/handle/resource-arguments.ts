@@ -38,7 +38,7 @@ export interface ResourceArguments {
   read(parameter: ResourceParameter, action: Action, key?: string): Promise<unknown>;
 }
 
-/** Compiles what a method takes of its resource; undefined where that is nothing. */
+/** Compiles the arguments that a method takes of its resource; undefined where there are none. */
 export function compileArguments(
   resource: Resource,
   lineage: readonly object[],
@@ -115,7 +115,7 @@ function oneBy(repository: Repository, key: string, value: Id): Promise<object> 
 /**
  * Finds a record by the attribute that the parameter of the path is named after.
  *
- * @throws ConfigError for what is no attribute, or cannot be read from a path, or is not unique in the model
+ * @throws ConfigError for a name that is no attribute, or cannot be read from a path, or is not unique in the model
  */
 function keyedFinder(resource: Resource, key: string, find: FindRecord): (action: Action) => Promise<object> {
   const { name, info } = resource.plan;

@@ -42,7 +42,7 @@ export function contextOf(
 /**
  * Calls a generated method, or the override in its place.
  *
- * @param input the arguments of the request, or what routing-controllers has read of it for the parameters
+ * @param input the arguments of the request, or the values that routing-controllers has read of it for the parameters
  * @returns null where the method has answered by itself
  */
 export type MethodRunner = (

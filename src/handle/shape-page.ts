@@ -19,7 +19,7 @@ import { compileShape } from './shape-answer.js';
 
 type PageAnswer = { readonly draft: AnswerDraft } | { readonly result: unknown };
 
-/** Answers what a method has returned. @throws TypeError for what cannot be answered truly */
+/** Shapes the page that a method has returned. @throws TypeError for a result that cannot be answered truly */
 export type PageShaper = (result: unknown, action: Action) => Promise<PageAnswer>;
 
 /** Compiles the shaper of methods with a list query: they return its page, as in the document. */
@@ -70,7 +70,7 @@ function pageProblem(plan: ResourcePlan, result: unknown, query: ListQuery): str
   if ((origin && !isOf(plan.model, origin.model)) || page.items.some((item) => isForeign(plan.model, item)))
     return 'and returned a page of another model.';
   if (!origin) return page.next || page.prev ? 'and returned places that no repository gave.' : undefined;
-  // A cursor is read as a place in the order of the query; a condition of the method's own does not change what it means.
+  // A cursor is read as a place in the order of the query; a condition of the method's own does not change that place.
   const isInOrder = orderShape(origin.order) === orderShape(query.sort);
   return isInOrder || query.kind === 'offset' ? undefined : 'and returned a page in another order.';
 }

@@ -221,7 +221,7 @@ async function probe(name: ComponentName, ping: Ping, timeout: number): Promise<
   }
 }
 
-/** Ends with the work, or when aborted: what then becomes of the work does not matter to anybody, failures included. */
+/** Ends with the work, or when aborted. Later results of the work are ignored, failures included. */
 function untilAborted(signal: AbortSignal, work: Promise<void>): Promise<void> {
   return new Promise((resolve, reject) => {
     work.then(resolve, reject);

@@ -29,7 +29,7 @@ interface CatalogueOptions {
   readonly features: readonly FeatureNeeds[];
   /** True where missing indexes are logged. */
   readonly indexAdvice: boolean;
-  /** True where the type of a column has to be that of its attribute. Default: a warning names what differs. */
+  /** True where the type of a column has to be that of its attribute. Default: a warning names differences. */
   readonly strictTypes?: boolean;
 }
 
@@ -41,7 +41,7 @@ export class CatalogueGate {
   readonly #open = new Set<ResourcePlan>();
   readonly #refused = new Set<ResourcePlan>();
   readonly #logged = new Set<string>();
-  /** Reads the catalogue. @returns what is wrong with the tables */
+  /** Reads the catalogue. @returns problems of the tables */
   readonly #readOnce = oneAtATime(() => this.#read());
   readonly #changed = new Set<Sequelize>();
 
@@ -285,7 +285,7 @@ function kindOf({ type }: AttributeInfo): string {
   return names[type.kind] ?? `a ${type.kind.toUpperCase()}`;
 }
 
-/** The models whose tables are read for a resource, and for what is checked of it. */
+/** The models whose tables are read for a resource, and for its checks. */
 function modelsOf(plan: ResourcePlan): ModelClass[] {
   return tablesRead(plan).flatMap(({ model }) => [model, ...associatedModels(model)]);
 }

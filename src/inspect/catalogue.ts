@@ -166,7 +166,7 @@ const TABLES = `
 /**
  * Reads the tables of models, on the primary: a replica may not have seen them yet. A model without a table is not in the result.
  *
- * @throws what the database or the pool says
+ * @throws the error of the database or the pool
  */
 export async function readCatalogue(models: readonly ModelClass[]): Promise<Tables> {
   const found = new Map<ModelClass, CatalogueTable>();
@@ -182,7 +182,7 @@ export async function readCatalogue(models: readonly ModelClass[]): Promise<Tabl
 interface ResultRow {
   /** From 1. */
   readonly place: number;
-  /** A `TableRow` as JSON, whatever parser the driver has for that. */
+  /** A `TableRow` as JSON, as a text, because the driver may have another parser. */
   readonly table: string;
 }
 

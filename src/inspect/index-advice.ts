@@ -72,7 +72,7 @@ export function holdsAlive(info: RecordInfo, predicate: string | null): boolean 
   return alive !== null && plainCondition(predicate) === plainCondition(alive);
 }
 
-/** A condition without what PostgreSQL adds when it writes it. */
+/** A condition without the parts that PostgreSQL adds when it writes it. */
 export function plainCondition(text: string): string {
   return text
     .replaceAll(/::(?:character varying|double precision|"[^"]*"|[\w.]+)(?:\(\d+\))?/g, '')

@@ -302,7 +302,7 @@ function statementsOf({ child, parent, foreignKey }: Edge) {
   });
 }
 
-/** Sequelize fills in one for a `BelongsTo` and a `HasOne` without it; a decorator keeps what was declared. */
+/** Sequelize fills in one for a `BelongsTo` and a `HasOne` without it; a decorator keeps the declared option. */
 function declaredAction(association: AssociationOptions, isNullable: boolean): ReferentialAction | undefined {
   const { as, associationType, options, source } = association;
   const action = options?.onDelete?.toUpperCase() as ReferentialAction | undefined;

@@ -24,7 +24,7 @@ interface LandingPlace {
   readonly hints: ReturnType<typeof listHints>;
 }
 
-/** Serves what was mounted at a path of the application. The document is made at the first request for the page. */
+/** Serves the list of mounted resources at a path of the application. The document is made at the first request for the page. */
 export function landingRouter(
   { path, links, hints }: LandingPlace,
   openapi: LazyDocument['soon'],

@@ -19,7 +19,7 @@ export interface Landing {
   readonly resources: readonly LandingResource[];
 }
 
-/** Paths of what belongs to the API and is no resource; those that are mounted. */
+/** Mounted paths that belong to the API and are no resource. */
 export interface LandingLinks {
   /** The page of the documentation. */
   readonly docs?: string;
@@ -28,7 +28,7 @@ export interface LandingLinks {
   readonly live?: string;
 }
 
-/** A resource, or what else has a tag of its own. */
+/** A resource, or another group of operations with a tag of its own. */
 export interface LandingResource {
   readonly name: string;
   readonly description: string;

@@ -1,4 +1,4 @@
-/** The options of `bootstrap` that make visible what it does, checked. */
+/** The options of `bootstrap` for logs, timings, metrics and traces, checked. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import {
   flagProblems,

@@ -90,14 +90,14 @@ export function addedOperation(
   return withDeclared(operation, action, owner.refer);
 }
 
-/** Problems of every route, whatever its method does. What else it throws is declared by `@Answers`. */
+/** Problems of every route. Other errors of its method are declared by `@Answers`. */
 const PROBLEMS: readonly ProblemStatus[] = [400, 404, 500, 503, 504];
 const SAFE_VERBS: ReadonlySet<string> = new Set(['get', 'head', 'options']);
 /** Problems of rows that a method writes. */
 const WRITE_PROBLEMS: readonly ProblemStatus[] = [403, 409, 422];
 const BODY_PROBLEMS: readonly ProblemStatus[] = [413, 415, 422];
 
-/** Adds what `@Answers` declares. It replaces other descriptions. */
+/** Adds the answers of `@Answers`, which replace other descriptions. */
 export function withDeclared(
   operation: OperationObject,
   { declared: { success, byStatus, details } }: ActionDescription,

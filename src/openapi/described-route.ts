@@ -135,7 +135,7 @@ function idDescription({ info: { address } }: ResourcePlan): string {
   return `${names.join(', t').replaceAll(', tThe', ', the')}, joined by commas. In a part \`~0\` is \`~\`, \`~1\` is \`/\`, \`~2\` is \`,\` and \`~3\` is \`\\\`.`;
 }
 
-/** The id as a member of answers: a text whatever the types of its attributes are. */
+/** The id as a member of answers: a text for all types of its attributes. */
 export function idMemberSchema(plan: ResourcePlan): JsonSchema {
   return { description: idDescription(plan), ...idSchema(plan), type: 'string', readOnly: true };
 }

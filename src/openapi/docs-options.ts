@@ -39,7 +39,7 @@ export interface DocsOptions {
   partial?: boolean;
 }
 
-/** Where the page and the document are, and what the document says of itself. */
+/** Paths of the page and the document, and the title and other facts of the document. */
 export interface ResolvedDocs {
   /** Path without a slash at its end. */
   readonly path: string;

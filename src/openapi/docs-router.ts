@@ -147,7 +147,7 @@ export interface LazyDocument {
 
 /**
  * @param write makes the document in steps
- * @param version of what it is made of: with another one it is made once more
+ * @param version of its source: with another one it is made once more
  */
 export function lazyDocument(
   write: () => Generator<void, OpenAPIObject>,

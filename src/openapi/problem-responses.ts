@@ -1,4 +1,4 @@
-/** The answers to what goes wrong, as components of the document: one for each status. */
+/** The answers of errors, as components of the document: one for each status. */
 import type { Feature, HeaderDescription } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { JsonSchema } from '../schema/json-schema.js';

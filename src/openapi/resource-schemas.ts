@@ -182,7 +182,7 @@ export function nameMaker(taken: Iterable<string>): MakeName {
 /**
  * Describes the relations of one level, and all behind them.
  *
- * @param prefix the name of what has the relations, such as `City`
+ * @param prefix the name of the schema with the relations, such as `City`
  */
 function includedSchemas(
   prefix: string,

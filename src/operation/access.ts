@@ -97,12 +97,12 @@ export function withGiven(
   return Object.fromEntries([...passed, ...others]);
 }
 
-/** Memoizes what is made of a form. */
+/** Memoizes a value of a form. */
 export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
   return perObject(OPEN_ACCESS.form, make);
 }
 
-/** Attributes that a body cannot have: the server writes what a row belongs to, and it stays there. */
+/** Attributes that a body cannot have: the server writes the values of the scope, and they stay. */
 export function closedAttributes(
   { scope, unwritable, given }: AccessForm,
   kind: 'create' | 'update',

@@ -1,4 +1,4 @@
-/** The features of a resource -> what each of its endpoints does with a request, decided once at the start. */
+/** The features of a resource -> the work of each of its endpoints, decided once at the start. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { baseOf, ENDPOINTS, type Endpoint, isWrite, type RuleName } from '../declare/endpoint.js';
@@ -57,10 +57,10 @@ export interface InputReaders {
    *
    * @param others names that other code reads
    * @param asked results of the rules of the names in it
-   * @throws InvalidQueryError naming each wrong parameter, what it got and what it accepts
+   * @throws InvalidQueryError naming each wrong parameter, its value and the accepted values
    */
   readQuery(target: string, access: Access, others?: readonly string[], asked?: Asked): Inputs;
-  /** Adds what the headers say. @throws InvalidQueryError */
+  /** Adds the inputs of headers. @throws InvalidQueryError */
   readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
 }
 
@@ -245,7 +245,7 @@ function rowsOf(features: readonly Feature[]): ListedRows {
   };
 }
 
-/** Reads a query string that has these parameters alone; an unknown one is wrong, whatever the resource says. */
+/** Reads a query string that has these parameters alone; an unknown one is wrong, also where the resource ignores unknown ones. */
 export function compileQueryReader(
   plan: ResourcePlan,
   inputs: readonly Input[],
@@ -302,7 +302,7 @@ function queryReader(
 
 const NO_DIGEST = () => [];
 
-/** Adds what headers say to inputs. */
+/** Adds the values of headers to inputs. */
 export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);

@@ -13,7 +13,7 @@ export type WrittenValues = Readonly<Record<string, unknown>>;
 /** Makes the operation of a request, with the slot `id` where the endpoint has one. */
 export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenValues) => Operation;
 
-/** Change of an operation by a feature; that it fits the endpoint is what `ByEndpoint` says. */
+/** Change of an operation by a feature; `ByEndpoint` has the types for each endpoint. */
 type Change = (operation: Operation, inputs: Inputs, access: Access) => Operation;
 
 interface Step {
@@ -90,7 +90,7 @@ function withKey(operation: Operation, { plan }: FeatureContext): Operation {
   return { ...operation, returning: Object.freeze({ columns: Object.freeze(columns) }) };
 }
 
-/** An operation with the values of a body, and what these have to refer to. */
+/** An operation with the values of a body, and the references of these. */
 function compileGiven(key: readonly string[]) {
   return (operation: Operation, access: Access, values: WrittenValues = {}): Operation => {
     const { references, form } = access;

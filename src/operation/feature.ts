@@ -1,4 +1,4 @@
-/** A capability as one value: its parameters, what it does to operations and answers, and what can go wrong. */
+/** A capability as one value: its parameters, its changes of operations and answers, and its problems. */
 import type { Request } from 'express';
 import type { ResourceOptionCompiler } from '../compile/compile-options.js';
 import type { RelationCompiler } from '../compile/compile-plan.js';
@@ -161,7 +161,7 @@ export interface OperationResult {
   readonly form?: AccessForm;
   /** The primary key of the record. */
   key(): unknown;
-  /** The value of an attribute of the record, in the text form of its column; null where what was answered has none. */
+  /** The value of an attribute of the record, in the text form of its column; null where the answer has none. */
   stored(attribute: string): string | null | undefined;
   /** True where the body follows from the row alone, so that the same row always has the same bytes. */
   readonly isOfRow: boolean;
@@ -244,7 +244,7 @@ export const PLACES = 3;
 export interface Feature {
   readonly inputs?: readonly Input[];
   /**
-   * Takes out of a body what its parser is not to see. Executed for requests that have one, of one record.
+   * Removes values from a body that its parser must not see. Executed for requests that have one, of one record.
    *
    * @param form of the access of the request
    */
@@ -262,7 +262,7 @@ export interface Feature {
   condition?(inputs: Inputs): Filter | null;
   /** Value that identifies the rows of a list, for its cursors; undefined is none. Required where `prepare` or `rewrite` changes the rows. */
   digest?(inputs: Inputs, access: Access): unknown;
-  /** Called once at the start, for what does not depend on a request. Pure. Sequelize's own queries do not see it. */
+  /** Called once at the start, for changes that do not depend on a request. Pure. Sequelize's own queries do not see it. */
   readonly prepare?: OperationSteps;
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
@@ -301,7 +301,7 @@ export type OptionCompiler = (value: unknown, report: (problem: string) => void)
 export interface OwnTable {
   /** With the schema, quoted. */
   readonly name: string;
-  /** Statements that create what is not there. */
+  /** Statements that create missing tables and indexes. */
   readonly definition: readonly string[];
   /** Statement that finds it, in a row with the member `exists`. Default: it is found by its name. */
   readonly find?: { readonly text: string; readonly values: readonly string[] };
@@ -374,7 +374,7 @@ export interface FeatureNeeds {
     application: Readonly<Record<string, unknown>>,
     logger: Logger,
   ): RouteSettings | null;
-  /** Work of the command `maintain`. @returns lines about what was done */
+  /** Work of the command `maintain`. @returns lines about the finished work */
   maintain?(plans: readonly ResourcePlan[]): Promise<readonly string[]>;
   /** Statements for the command `sql` that add columns which the model lacks. They change nothing where the table has them. */
   columns?(plan: ResourcePlan): readonly string[];

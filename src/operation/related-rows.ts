@@ -76,7 +76,7 @@ const unfiltered = new WeakMap<FoundRelation, Unfiltered>();
 
 /**
  * The rows of a relation's target that belong to the parent whose key is in the slot `parent`. The same object for requests
- * without a filter that may see the same, so that what is made of it is made once.
+ * without a filter that may see the same, so that statements of it are compiled once.
  */
 export function relatedRows(
   plan: FoundRelation,
@@ -179,7 +179,7 @@ export function checkCountable({ target, through }: FoundRelation): void {
 
 const GRANTED = Symbol('granted');
 
-/** The same inclusion, or term of an order, with what its request may see of the relation. A copy has it, too. */
+/** The same inclusion, or term of an order, with the access of its request to the relation. A copy has it, too. */
 export function withGranted<T extends Inclusion | SortTerm>(of: T, access: RelatedAccess): T {
   return Object.freeze(Object.assign({}, of, { [GRANTED]: access }));
 }

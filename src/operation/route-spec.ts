@@ -20,7 +20,7 @@ export interface RouteSpec {
   readonly path: string;
   /** The method's parameters, in order. */
   readonly parameters: readonly ('id' | 'query' | 'values' | 'context')[];
-  /** Status of success, whatever the response says. Default: that of the response. */
+  /** Status of success, in the place of the response's. Default: that of the response. */
   readonly status?: number;
   readonly words: RouteWords;
   /** The route whose guards and decisions it has: that for one record, or the list. Default: none. */
@@ -156,7 +156,7 @@ export function routeNamed<R extends RouteSpec>(routes: readonly R[], method: st
   return routes.find((route) => route.method === method);
 }
 
-/** True for a route whose writes PostgreSQL refuses whatever the row is; undefined as long as the catalogue was not read. */
+/** True for a route whose writes PostgreSQL refuses for every row; undefined as long as the catalogue was not read. */
 export function isRefused(
   { model, info }: Pick<ResourcePlan, 'model' | 'info'>,
   { operation }: Pick<RouteSpec, 'operation'>,

@@ -19,7 +19,7 @@ export class WorkLimit {
   /** Each begins one. The oldest is the first. */
   readonly #waiting: (() => void)[] = [];
 
-  /** @param words of what is under way, as an error names it: `imports` */
+  /** @param words name of the work in errors: `imports` */
   constructor(most: number, words: string, options: LimitOptions = {}) {
     this.#most = most;
     this.#words = words;

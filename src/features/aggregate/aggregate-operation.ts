@@ -32,7 +32,7 @@ export interface GroupOrder {
   readonly descending: boolean;
 }
 
-/** Groups of the rows that a predicate finds, and what is computed of each. */
+/** Groups of the rows that a predicate finds, and the values that are computed of each. */
 export interface AggregateOperation {
   /** On the rows, before they are grouped; null is every row. */
   readonly where: Predicate | null;

@@ -1,4 +1,4 @@
-/** Limits of aggregates: how many run at once, and what a request has to narrow before anything is grouped. */
+/** Limits of aggregates: the number that runs at once, and the attributes that a request has to narrow before anything is grouped. */
 import { WorkLimit } from '../../operation/work-limit.js';
 import type { Filter } from '../../request/query/predicate.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
@@ -7,7 +7,7 @@ import type { AggregatePlan } from './aggregate-options.js';
 /** Each may read a whole table. The charts of some dashboards wait for their turn. */
 export const AGGREGATES = new WorkLimit(2, 'aggregates', { waiting: 32, patience: 5_000, retryAfter: 1 });
 
-/** @throws InvalidQueryError for a filter that lacks what the option demands */
+/** @throws InvalidQueryError for a filter that lacks an attribute of the option */
 export function checkFilter({ requireFilter }: AggregatePlan, filter: Filter | null): void {
   if (requireFilter === null) return;
   const isNarrowed = requireFilter.length === 0 ? filter !== null : narrows(filter, requireFilter);

@@ -141,7 +141,7 @@ function compileBodyParser(
   };
 }
 
-/** @throws InvalidBodyError, and what refuses an item, where one fails all */
+/** @throws InvalidBodyError, and the error of an item, where one fails all */
 export async function parseItems(
   request: Request,
   { inputs, access, absent }: BulkHead,

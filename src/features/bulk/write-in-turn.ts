@@ -40,7 +40,7 @@ export type BulkResult<T> =
 /**
  * Runs the writes of a request, in the session of the running code.
  *
- * @param show what is kept of a record
+ * @param show the part of a record that is kept
  */
 type BulkRunner = <T>(
   action: Action,
@@ -188,7 +188,7 @@ async function findTargets(
 }
 
 /**
- * In one order, whatever that of the request: two of them cannot wait for each other.
+ * Locks rows in one order, for any order in the request: two requests cannot wait for each other.
  *
  * @returns true where each has a record of its own
  */
@@ -254,7 +254,7 @@ export function pathId({ parseId, idKind, info }: ResourcePlan, key: unknown): u
 /** Methods of a response that answer. */
 const METHODS = ['end', 'write', 'writeHead'] as const;
 
-/** Runs a method for one of many records. It must not answer: what it would send would go out before the transaction has ended. */
+/** Runs a method for one of many records. It must not answer: the answer would be sent before the transaction has ended. */
 export async function withoutAnswer<T>(response: Response, work: () => Promise<T>): Promise<T> {
   const before = METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
   for (const name of METHODS) {

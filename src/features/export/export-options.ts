@@ -1,4 +1,4 @@
-/** The option `export` of `@Crud`, with what has to fit it; and the parameters of exports. */
+/** The option `export` of `@Crud`, with its checks; and the parameters of exports. */
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
@@ -153,7 +153,7 @@ export function exportInputs(plan: ResourcePlan, cursors: CursorCodec): readonly
   return inputs;
 }
 
-/** Place that the records follow, whatever the pages of the resource are. */
+/** Place that the records follow, for both kinds of pages. */
 function place(plan: ResourcePlan, cursors: CursorCodec): Input {
   return {
     in: 'query',

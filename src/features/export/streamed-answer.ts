@@ -71,7 +71,7 @@ export class StreamedAnswer {
     this.check();
   }
 
-  /** Sends what is written, where a middleware keeps it back to compress it. */
+  /** Sends written bytes, where a middleware keeps them back to compress them. */
   flush(): void {
     (this.#response as { flush?: () => void }).flush?.();
   }

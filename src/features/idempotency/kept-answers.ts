@@ -1,4 +1,4 @@
-/** The keys of requests and their answers, in the database: written in the transaction of what a request writes. */
+/** The keys of requests and their answers, in the database: written in the transaction of the request's own writes. */
 
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';

@@ -144,7 +144,7 @@ function cellReader(name: string, { properties, required, hasDefaults }: ColumnN
   };
 }
 
-/** The beginning of what can only be JSON. */
+/** The beginning of a text that can only be JSON. */
 const STRUCTURED = /^\s*["[{]/;
 
 /** A number, true, false or null; any other text is a text, as exports write it. */

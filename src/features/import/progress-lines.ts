@@ -12,7 +12,7 @@ export function wantsProgress(request: Request): boolean {
   return request.accepts('application/json', MEDIA_TYPES.ndjson) === MEDIA_TYPES.ndjson;
 }
 
-/** Lines of an answer. Its head goes out with the first one, so that what fails before is an ordinary problem. */
+/** Lines of an answer. Its head is sent with the first one, so that an earlier error is an ordinary problem. */
 export class ProgressLines {
   readonly #request: Request;
   readonly #response: Response;

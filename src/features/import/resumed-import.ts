@@ -1,4 +1,4 @@
-/** An import under an `Idempotency-Key`: rows that were stored are not stored again, whatever ended the request that did it. */
+/** An import under an `Idempotency-Key`: rows that were stored are not stored again, also where their request has failed. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
@@ -24,7 +24,7 @@ const CLAIM = '120';
 /** Keys that one import removes at most. */
 const SWEPT = '100';
 
-/** A claimed import. Each chunk is compared with what was stored, or is new. */
+/** A claimed import. Each chunk is compared with the stored digest, or is new. */
 export class ResumedImport {
   readonly #sequelize: Sequelize;
   readonly #statements: ReturnType<typeof importStatements>;
@@ -35,7 +35,7 @@ export class ResumedImport {
   #seen = 0;
   /** True where all of it was done before. */
   isDone = false;
-  /** The result of what was done before. */
+  /** The result of earlier chunks. */
   before: ImportSummary | undefined;
 
   private constructor(model: ModelClass, { scope, key, fingerprint }: ImportKey) {

@@ -1,4 +1,4 @@
-/** Records -> the same with the relations that a request has included, whatever read the records. */
+/** Records -> the same with the relations that a request has included, for both executors. */
 
 import { relatedAccess } from '../../access/related-access.js';
 import { parentKeys, relationKeys } from '../../describe/relations.js';
@@ -49,7 +49,7 @@ interface Member {
   readonly values: () => readonly unknown[];
 }
 
-/** Reads the relations that a request includes, whatever has read its records. */
+/** Reads the relations that a request includes, for records of both executors. */
 export const embeddedRecords: FeatureFactory = ({ plan: { relations } }): ActingFeature | null => {
   if (relations.include.size === 0) return null;
   return {
@@ -221,7 +221,7 @@ function accessTo(inclusion: Inclusion, { request }: Embedding): Maybe<RelatedAc
   return grantedOf(inclusion) ?? relatedAccess(request, inclusion.plan);
 }
 
-/** The items of parents with these keys, and what is included in them. */
+/** The items of parents with these keys, and the records that are included in them. */
 async function readShown(inclusion: Inclusion, keys: readonly (string | null)[], embedding: Embedding) {
   const { plan, fields, size, sort, filter, include } = inclusion;
   const { target } = plan;

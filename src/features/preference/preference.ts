@@ -91,7 +91,7 @@ function compileFinder(resource: Resource, route: RouteSpec, context: AroundCont
   return async (action, input) => {
     const wanted = wantedReturn(sentPreference(action.request));
     if (wanted === 'minimal') {
-      // Code of the user's is to receive what it always does.
+      // Code of the user's has to receive the same as without the header.
       return context.shapedBy.isChanged ? null : applied(wanted, withoutBody);
     }
     if (wanted === undefined) return null;

@@ -88,7 +88,7 @@ const CONFIG = `
 
 interface ConfigRow {
   readonly stems: boolean;
-  /** A `Made` as JSON, whatever parser the driver has for that; null for a vector that a trigger fills in. */
+  /** A `Made` as JSON, as a text, because the driver may have another parser; null for a vector that a trigger fills in. */
   readonly made: string | null;
 }
 

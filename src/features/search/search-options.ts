@@ -85,7 +85,7 @@ function compileText(value: object, check: OptionCheck): SearchPlan | null {
   });
 }
 
-/** The vector, by its attribute where there is one. Its words would show what they are made of. */
+/** The vector, by its attribute where there is one. Its words would reveal the texts that they are made of. */
 function vectorOf(
   { info, exposure, report }: OptionCheck,
   vector: string,

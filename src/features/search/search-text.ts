@@ -1,8 +1,8 @@
-/** The text of a search -> its problems, whatever it is searched in. */
+/** The text of a search -> its problems, for attributes and vectors. */
 import { quote } from '../../request/query/query-string.js';
 import type { RequestIssue } from '../../schema/request-issue.js';
 
-/** Bounds of a search. Not configurable: what they protect is shared. */
+/** Bounds of a search. They are not configurable, because they protect shared resources. */
 export const SEARCH_LIMITS = Object.freeze({
   /** Characters of the text. */
   length: 200,
@@ -22,7 +22,7 @@ export function hasLetter(text: string): boolean {
 /** The problem of a search. */
 export type SearchProblem = Pick<RequestIssue, 'code' | 'detail'>;
 
-/** The problem of a text, whatever it is searched in; undefined where there is none. */
+/** The problem of a text, for attributes and vectors; undefined where there is none. */
 export function textProblem(
   parameter: string,
   text: string,

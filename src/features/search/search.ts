@@ -13,7 +13,7 @@ import { SEARCH_LIMITS } from './search-text.js';
 
 /** The search of the rows of a resource. */
 export interface SearchReader {
-  /** True where requests of a form have the parameter. It is unknown to those that may read too little of what is searched. */
+  /** True where requests of a form have the parameter. It is unknown where they may not read enough of the searched attributes. */
   isFor(form: AccessForm): boolean;
   /** Reads the condition on the rows. What is wrong is added to `issues`, and null is read. */
   read(parameter: string, text: string, form: AccessForm, issues: RequestIssue[]): Filter | null;
@@ -21,7 +21,7 @@ export interface SearchReader {
   describe(found: string): InputDescription;
 }
 
-/** The parser of a search in what requests of a form may read; null where the resource has none. */
+/** The parser of a search in attributes that requests of a form may read; null where the resource has none. */
 export function searchReader(plan: ResourcePlan): SearchReader | null {
   const search = searchOf(plan);
   if (!search) return null;

@@ -60,7 +60,7 @@ function makeFeature({ plan, readable }: FeatureContext): ActingFeature | null {
   };
 }
 
-/** Compares what a request has sent with the record that it writes, which is locked until the write is done. */
+/** Compares the values of a body with the record that it writes, which is locked until the write is done. */
 function compileFinder(
   resource: Resource,
   { operation }: RouteSpec,
@@ -75,7 +75,7 @@ function compileFinder(
       async run(next) {
         const id = input?.id ?? parsePathId(resource.plan, action.request);
         const text = await readLocked?.(action, id as Id, 'text');
-        // A change of what is not there is refused for that.
+        // A change of a missing record is refused for that.
         if (text === null && operation === 'update') return next();
         const record: Readonly<Record<string, unknown>> = typeof text === 'string' ? JSON.parse(text) : {};
         const changed = Object.keys(sent).filter(

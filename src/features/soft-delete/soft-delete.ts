@@ -59,7 +59,7 @@ function keepDeleted({ plan }: FeatureContext): Feature | null {
   });
   return {
     inputs: mayBeSeen(plan) ? [INPUT] : [],
-    // A soft delete changes the row, and may not change what identifies its states.
+    // A soft delete changes the row, and may not change the attribute of its tag.
     varies: ({ deleted }) => deleted !== undefined,
     digest: ({ deleted }) => deleted && ['deleted', deleted],
     prepare: {

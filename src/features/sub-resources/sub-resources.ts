@@ -144,7 +144,7 @@ function withMembers(
   return { ...others, content: { ...content, 'application/json': { ...page, schema: { allOf } } } };
 }
 
-/** Problems of a request below a record: those of its read, and of what the request may see of the relation. */
+/** Problems of a request below a record: those of its read, and of the access to the relation. */
 export function parentProblems(
   plan: SubresourcePlan,
   { plan: parent, features }: DescribedResource,

@@ -53,7 +53,7 @@ function fixedNames({ info, access }: Pick<ResourcePlan, 'info' | 'access'>): Re
   return new Set(names);
 }
 
-/** Splits what a body has: conditions on the row that is there, and the values that it is changed to. */
+/** Splits the values of a body: conditions on the existing row, and the values that it is changed to. */
 export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
   const { info } = plan;
   const fixed = fixedNames(plan);

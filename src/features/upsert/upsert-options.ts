@@ -152,7 +152,7 @@ export function missingKey(
 export interface UpsertInputs extends Inputs {
   /** The model, with the key as its address. Left out in requests for other work. */
   readonly onConflict?: ModelInfo;
-  /** The attributes that the body has: what it leaves out is null in a new row, and stays in one that is there. */
+  /** The attributes of the body. Missing ones are null in a new row, and stay in an existing one. */
   readonly sent?: ReadonlySet<string>;
   /** True where a row with the key stays as it is. */
   readonly isKept?: boolean;

@@ -38,7 +38,7 @@ export interface Waiter {
    * @param behind how many statements are before it on the connection, whose answers come first
    */
   use(client: PooledClient, behind: number): void;
-  /** Takes what Sequelize says when there is no connection, or none in time. */
+  /** Takes Sequelize's error where there is no connection, or none in time. */
   fail(error: unknown): void;
   /** True where the waiter no longer waits for a connection. */
   isGone?(): boolean;
@@ -235,7 +235,7 @@ export class ConnectionQueue {
     try {
       entry.use(client, behind);
     } catch (error) {
-      // It is uncertain what was sent. What others send must not come behind it, as it could end what was begun.
+      // A part may have been sent. Other queries must not come behind it, because they could end a transaction that it began.
       client._invalid = true;
       if (this.#shared.leave(client)) client.connection?.stream.destroy();
       else this.#release(client);

@@ -185,7 +185,7 @@ export class Lane {
   #isClosing = false;
   #isSlow = false;
   #watch: NodeJS.Timeout | undefined;
-  /** Time of the last answer, or of what was sent when all was answered. */
+  /** Time of the last answer, or of the first batch after all was answered. */
   #silentSince = 0;
   /** The share of the table that its reads wait for. */
   #held: TableShare | null = null;
@@ -283,7 +283,7 @@ export class Lane {
         end,
       });
     } catch (error) {
-      // It is uncertain what was sent, so the connection is lost to all that is under way there.
+      // A part may have been sent, so the connection is lost to all reads that are under way there.
       client._invalid = true;
       client.connection?.stream.destroy();
       this.#isClosing = true;
@@ -322,7 +322,7 @@ export class Lane {
 
   /** It goes on when the lane closes: most are open for less time than it costs to start a timer and to stop it. */
   #checkIn(milliseconds: number): NodeJS.Timeout {
-    // Behind whatever the event loop has not come to yet: an answer may be there and not have been read.
+    // Later than the pending work of the event loop: an answer may have arrived and not have been read.
     return setTimeout(() => setImmediate(() => this.#check()), milliseconds).unref();
   }
 

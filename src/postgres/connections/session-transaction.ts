@@ -87,7 +87,7 @@ export class ConnectionExecutor {
         const executions = [{ values, trace, settle }];
         this.#executor.execute(client, { before, statement, executions, end });
       } catch (error) {
-        // It is uncertain what was sent.
+        // A part may have been sent.
         client._invalid = true;
         trace?.end(error);
         throw error;
@@ -174,9 +174,9 @@ export class SessionTransaction extends Transaction {
   }
 
   /**
-   * Ends it; what PostgreSQL says that it did.
+   * Ends it. @returns the command that PostgreSQL reports
    *
-   * @throws what it fails with; the connection is closed then
+   * @throws the error of the end; the connection is closed then
    */
   async end(command: EndCommand): Promise<string> {
     this.finished = command === 'COMMIT' ? 'commit' : 'rollback';
@@ -220,7 +220,7 @@ export class SessionTransaction extends Transaction {
     while (this.#first) await this.#first;
     // Statements that waited come before the end, unless that was sent.
     const client = this.#soundClient(text, this.#isOver ? this.finished : undefined);
-    // A tracer is shown statements, and not what goes before one.
+    // A tracer is shown statements, without the BEGIN and the settings before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
     if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
     this.#executor.log(text, this.id);
@@ -292,7 +292,7 @@ export class SessionTransaction extends Transaction {
   }
 
   /**
-   * Sends a text as Sequelize would; what PostgreSQL says that it did.
+   * Sends a text as Sequelize would. @returns the command that PostgreSQL reports
    *
    * @param fail is called before anything else is sent
    */
@@ -341,7 +341,7 @@ function singleTarget(
 /**
  * The connection of a transaction that goes on.
  *
- * @throws what Sequelize says where it has ended, or its connection is in doubt
+ * @throws Sequelize's error where it has ended, or its connection is in doubt
  */
 function soundClient(
   { finished, connection }: Pick<TransactionState<PooledClient>, 'finished' | 'connection'>,
