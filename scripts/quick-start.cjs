@@ -86,7 +86,7 @@ function keyOf(request, parent) {
  */
 function scriptOf(filename, cachedData) {
   const source = readFileSync(filename, 'utf8').replace(/^#!.*/, '');
-  if (!cachedData && /\bimport\(/.test(source)) return null;
+  if (!cachedData && /(?<!\{|typeof )\bimport\(/.test(source)) return null;
   try {
     return new Script(Module.wrap(source), { filename, cachedData });
   } catch {
