@@ -7,7 +7,13 @@ import type { ModelClass } from '../../declare/crud-options.js';
 import type { LinkOptions } from '../../declare/link-options.js';
 import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
-import type { AttributeInfo, ModelInfo, RecordInfo } from '../../describe/model-info.js';
+import {
+  type AttributeInfo,
+  isFilled,
+  isGenerated,
+  type ModelInfo,
+  type RecordInfo,
+} from '../../describe/model-info.js';
 import { declaredOptions } from '../../describe/record.js';
 import { describeRelation, type Relation } from '../../describe/relations.js';
 import { tableFacts } from '../../describe/table-facts.js';
@@ -207,9 +213,15 @@ export const checkLinks: ResourceCheck = (plan) =>
       : [],
   );
 
+/** True for an attribute without which there is no new link. */
+export function isRequired(attribute: AttributeInfo): boolean {
+  return !attribute.nullable && !isFilled(attribute) && !isGenerated(attribute);
+}
+
 /** Problems of the tables: a link that is sent twice must find the first one. */
 export function tableProblems(plan: ResourcePlan): readonly string[] {
-  return linkedRelations(plan).flatMap(({ below: { relation, target, through } }) => {
+  return linkedRelations(plan).flatMap(({ below, link }) => {
+    const { relation, target, through } = below;
     const option = `${plan.name}: links.${relation.name}`;
     if (!relation.through || !through) {
       const column = target.info.attributes.get(relation.targetKey)?.found;
@@ -221,8 +233,16 @@ export function tableProblems(plan: ResourcePlan): readonly string[] {
     const facts = tableFacts(model);
     if (!facts || columns.some((each) => !facts.columns.has(each))) return [];
     const missing = missingKey({ ...through, address }, columns);
-    return missing === null
-      ? []
-      : [`${option} writes rows of ${quotedTable(model)}, where one pair is one link, and ${missing}`];
+    const offered = linkAttributes(below, link.fields);
+    const left = linkAttributes(below, null).filter((each) => isRequired(each) && !offered.includes(each));
+    return [
+      ...(missing === null
+        ? []
+        : [`${option} writes rows of ${quotedTable(model)}, where one pair is one link, and ${missing}`]),
+      ...left.map(
+        ({ name }) =>
+          `${option}.fields leaves out '${name}', without which there is no new link; name it, or give it a default.`,
+      ),
+    ];
   });
 }

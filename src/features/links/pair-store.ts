@@ -24,7 +24,7 @@ import { onPrimary } from '../../postgres/index.js';
 import { recordValue } from '../../request/query/rule-filters.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
 import { keptIn } from '../../util/memo.js';
-import { describePairs, linkAttributes, shownAttributes } from './link-options.js';
+import { describePairs, isRequired, linkAttributes, shownAttributes } from './link-options.js';
 import { findPairsSql, insertPairsSql, seenPairs } from './link-sql.js';
 import {
   type FoundLink,
@@ -154,9 +154,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         }),
       );
     },
-    required: offered.filter(
-      ({ nullable, hasDefault, found }) => !nullable && !hasDefault && found?.hasDefault !== true,
-    ),
+    required: offered.filter(isRequired),
     async write(request, { add, set, remove }: LinkChanges) {
       const given = givenValues(request.input.related.through);
       const revived = add.filter(({ found }) => found.state === 'gone');

@@ -43,6 +43,7 @@ class Seat extends NumberedRow {
   @ForeignKey(() => Team) @Column(DataType.INTEGER) declare teamId: number;
   @ForeignKey(() => Player) @Column(DataType.INTEGER) declare playerId: number;
   @Column(DataType.TEXT) declare kind: string | null;
+  @Column({ type: DataType.TEXT, allowNull: false }) declare place: string;
 }
 
 @Crud({ set: { kind: () => 'x' }, fields: { kind: { write: false } } } as object)
@@ -103,7 +104,7 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
     ],
     [
       { players: { fields: ['kin'] } },
-      'links.players.fields names "kin", which is no attribute of Seat that links may have; the others are kind.',
+      'links.players.fields names "kin", which is no attribute of Seat that links may have; the others are kind, place.',
     ],
     [
       { games: { fields: ['id'] } },
@@ -158,6 +159,12 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
       expect(await start([Teams])).to.deep.equal([
         'Team: links.players would change what its own code may refuse, because Teams has a method update; give it can: { add, remove } with rules of the ' +
           'request, or leave it out.',
+      ]);
+    });
+
+    it('are refused where fields leaves out an attribute that a new link needs', async () => {
+      expect(await problems({ players: { fields: ['kind'] } })).to.deep.equal([
+        "Team: links.players.fields leaves out 'place', without which there is no new link; name it, or give it a default.",
       ]);
     });
 

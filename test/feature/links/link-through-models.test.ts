@@ -11,9 +11,10 @@ import {
   DataType,
   ForeignKey,
   Index,
+  Model,
   Table,
 } from 'sequelize-typescript';
-import { Crud } from '../../../src/index.js';
+import { Crud, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
@@ -127,13 +128,48 @@ class Stamping extends NumberedRow {
   @Column(DataType.TEXT) declare ink: string | null;
 }
 
-const MODELS = [Book, Label, Labelling, Authoring, Reading, Stamping];
+@Crud({ links: { files: true } })
+@Table({ tableName: 'folders', timestamps: false, underscored: true })
+class Folder extends Model {
+  @Column({ type: DataType.UUID, primaryKey: true, field: 'folder_uuid' }) declare key: string;
+  @BelongsToMany(
+    () => File,
+    () => Filing,
+  )
+  declare files?: File[];
+}
+
+@Crud({ links: { folders: true }, visible: () => filter`size>=0` })
+@Table({ tableName: 'files', timestamps: false, underscored: true })
+class File extends Model {
+  @Column({ type: DataType.BIGINT, primaryKey: true, field: 'file_no' }) declare number: string;
+  @Column(DataType.BIGINT) declare size: string;
+  @BelongsToMany(
+    () => Folder,
+    () => Filing,
+  )
+  declare folders?: Folder[];
+}
+
+@Table({ tableName: 'filings', timestamps: true, underscored: true, version: true })
+class Filing extends Model {
+  @ForeignKey(() => Folder)
+  @Column({ type: DataType.UUID, primaryKey: true, field: 'folder_ref' })
+  declare folderKey: string;
+  @ForeignKey(() => File)
+  @Column({ type: DataType.BIGINT, primaryKey: true, field: 'file_ref' })
+  declare fileNumber: string;
+  @Column({ type: DataType.DATE, field: 'due' }) declare dueAt: Date | null;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare tags: string[] | null;
+}
+
+const MODELS = [Folder, File, Filing, Book, Label, Labelling, Authoring, Reading, Stamping];
 
 except(OVERRIDDEN).describe('links by a join model', () => {
   const site = serveTestApp(() => ({
     models: MODELS,
     bootstrap: {
-      models: MODELS.filter((model) => model !== Labelling && model !== Authoring),
+      models: [Book, Label, Reading, Stamping, Folder, File],
       idempotency: { principal: (request) => request.get('user') ?? 'nobody' },
       history: { actor: (request) => request.get('user') ?? null },
     },
@@ -241,6 +277,35 @@ except(OVERRIDDEN).describe('links by a join model', () => {
       };
       return way === 'statements' ? work() : withHook(Reading, 'beforeBulkCreate', () => {}, work);
     });
+
+  it('have keys and attributes of any type, in columns of any name', async () => {
+    const key = '6f1c2d3e-0000-4000-8000-00000000000a';
+    await site.engine.sequelize.query(
+      `INSERT INTO folders VALUES ('${key}'); INSERT INTO files VALUES (9007199254740993, 5), (2, -1)`,
+    );
+    const link = { dueAt: '2026-01-31T08:00:00.000Z', tags: ['a', 'b,"c'] };
+    const number = '9007199254740993';
+    expectJson(await site.agent.put(`/folders/${key.toUpperCase()}/files/${number}`).send(link), 201, {
+      id: number,
+      ...link,
+    });
+    expectJson(
+      await site.agent.put(`/folders/${key}/files`).send([{ id: number, tags: ['a', 'b,"c'] }]),
+      200,
+      {
+        items: [{ id: number, ...link }],
+        added: 0,
+        removed: 0,
+      },
+    );
+    expectProblem(await site.agent.put(`/folders/${key}/files/2`), 409, {
+      detail: 'There is no File with this number.',
+    });
+    const other = await site.agent.get(`/files/${number}/folders`);
+    expect(other.body.items).to.deep.equal([{ key, link }]);
+    expect(await rows('SELECT version FROM filings')).to.deep.equal([{ version: 0 }]);
+    expectNothing(await site.agent.delete(`/files/${number}/folders/${key}`), 204);
+  });
 
   it('have an event with the context of the request, and one for each change', async () => {
     const put = () => site.agent.put('/books/1/stamps/1').set('user', 'ann').send({ ink: 'red' });
