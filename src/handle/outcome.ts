@@ -126,6 +126,12 @@ export interface Completion {
   /** True where SQL of this library reads all of them, so that no session is needed. */
   isOpen(input: RequestArguments): boolean;
   complete(outcome: Outcome, input: RequestArguments, place: CompletionPlace): Promise<Outcome>;
+  /** The same for the records of a request for many, in the order of their arguments. Left out where it is for single records alone. */
+  completeAll?(
+    shown: ShownRecords,
+    inputs: readonly RequestArguments[],
+    place: CompletionPlace,
+  ): Promise<WholeRecords>;
 }
 
 /** Place of the statements of a completion. */

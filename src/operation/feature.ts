@@ -64,6 +64,8 @@ export interface Inputs
   readonly ifMatch?: WantedStates;
   /** True where there must be no such record yet. Left out where there may be one. */
   readonly onlyNew?: true;
+  /** Number of rows that a write concerns beside its own. Left out where there are none. */
+  readonly otherRows?: number;
   /** Left out where a write concerns its row alone. */
   readonly touch?: UpdateOperation['touch'];
   readonly [name: string]: unknown;

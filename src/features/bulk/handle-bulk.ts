@@ -8,11 +8,11 @@ import { isRefusal } from '../../errors/database-fault.js';
 import { answering } from '../../express/resources/application-access.js';
 import { type ActionRunner, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
-import { type Around, compileAround } from '../../handle/around.js';
+import { type Around, compileAround, compileCompletions } from '../../handle/around.js';
 import { operationSessions } from '../../handle/commit-request.js';
 import { answerWith, formatFor, isAlone, type Story } from '../../handle/handle.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
-import type { Fields, ShownRecords } from '../../handle/outcome.js';
+import { completionOf, type Fields, type WholeRecords } from '../../handle/outcome.js';
 import { compileAloneTarget, sessionTarget } from '../../handle/run-rows.js';
 import { compileShape, type Format } from '../../handle/shape-answer.js';
 import type { AnswerDraft } from '../../operation/feature.js';
@@ -94,12 +94,33 @@ export function handleMany(
   const around = compileAround(resource, single, { shape: compileShape(resource, single), shapedBy, shaper });
   /** Requests whose statement was refused, or cannot do it. */
   const tried = new WeakSet<BulkArguments>();
+  const completions = compileCompletions(resource, operation);
+  const completionFor = ({ items }: BulkArguments) => {
+    if (completions.length === 0) return null;
+    for (const { input } of items ?? []) {
+      const found = input && completionOf(completions, input);
+      if (found) return found;
+    }
+    return null;
+  };
   /** Writes with one statement; null where nothing was written that way. */
-  const writeMany = async (input: BulkArguments, runOn: <T>(work: OnTarget<T>) => Promise<T>) => {
+  const writeMany = async (
+    request: Request,
+    input: BulkArguments,
+    runOn: <T>(work: OnTarget<T>) => Promise<T>,
+  ): Promise<WholeWritten | null> => {
+    const completion = completionFor(input);
+    if (completion && !completion.completeAll) return null;
     if (!write || !rows?.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
     tried.add(input);
     try {
-      return await runOn((on) => write(input, mostAffected(plan, input.inputs), on));
+      return await runOn(async (on) => {
+        const written = await write(input, mostAffected(plan, input.inputs), on);
+        if (!written?.shown || !completion?.completeAll) return written;
+        const inputs = (input.items ?? []).flatMap((item) => item.input ?? []);
+        const shown = await completion.completeAll(written.shown, inputs, { request, on, atOnce: 1 });
+        return { ...written, shown };
+      });
     } catch (error) {
       if (isRefusal(error)) return null;
       throw error;
@@ -111,7 +132,7 @@ export function handleMany(
       const unit = await requestSessions(request, response).unit(sequelize);
       return unit.attempt(async () => work(await sessionTarget(sequelize, verb)));
     };
-  const shape: Story<BulkArguments, ManyWritten>['shape'] = (
+  const shape: Story<BulkArguments, WholeWritten>['shape'] = (
     { shown, count, created },
     { access },
     format,
@@ -122,7 +143,7 @@ export function handleMany(
       shown && answering(request, () => (format === 'text' ? textsOf(shown, fields) : shown.values(fields)));
     return draftOf(status, items ?? { affected: count }, format, created);
   };
-  const story: Story<BulkArguments, ManyWritten> = {
+  const story: Story<BulkArguments, WholeWritten> = {
     parse: async (request) => {
       const input = await parse(request);
       if (isForMany(input)) return input;
@@ -137,18 +158,19 @@ export function handleMany(
       },
     },
     aloneTarget: compileAloneTarget(sequelize, settings, Boolean(write)),
-    plan({ request, response }, _input, around) {
+    plan({ request, response }, input, around) {
       const isShaped = isShapedByUser || jsonReplacer(response) !== undefined;
-      const isWhole = isShaped || rows?.isFollowed === true || around !== null;
+      const isWhole =
+        isShaped || rows?.isFollowed === true || around !== null || completionFor(input) !== null;
       return isWhole || !isAlone(sequelize, request) ? 'transaction' : 'alone';
     },
-    runAlone: (_action, input, _around, on) => writeMany(input, (work) => work(on)),
+    runAlone: ({ request }, input, _around, on) => writeMany(request, input, (work) => work(on)),
     shape,
     sessions: { session: transaction, transaction },
     async runWithin(action, input) {
       const { request, response } = action;
       const format = formatFor(response, answer);
-      const written = await writeMany(input, inSavepoint(action));
+      const written = await writeMany(request, input, inSavepoint(action));
       noteOperation(request, { runner: written ? 'rows' : 'method' });
       if (written) return shape(written, input, format, action);
       const created = isMixed ? ([] as boolean[]) : undefined;
@@ -183,9 +205,14 @@ function rehearsal({ request, response }: Action, sequelize: Sequelize): Around 
   };
 }
 
-function textsOf(shown: ShownRecords, fields: Fields): readonly string[] {
+function textsOf(shown: WholeRecords, fields: Fields): readonly string[] {
   const write = shown.writer(fields);
   return Array.from({ length: shown.size }, (_, index) => write(index));
+}
+
+/** Records that were written, with all that they are answered with. */
+interface WholeWritten extends Omit<ManyWritten, 'shown'> {
+  readonly shown: WholeRecords | null;
 }
 
 /** Work where statements run; undefined is any connection of the pool. */

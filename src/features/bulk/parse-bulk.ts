@@ -112,7 +112,7 @@ function compileBodyParser(
   const listLimits = { ...limits, mediaTypes: ['application/json'] };
   const parseValues = compileValuesParser(plan, kind, features[kind].forms);
   const parseWhole = withMembers(parseValues, features[kind].bodyMembers);
-  const parseItem = compileItemParser(plan, kind, parseValues);
+  const parseItem = compileItemParser(plan, kind, parseWhole);
   return async (
     request: Request,
     { inputs, access, absent }: BulkHead,
@@ -126,6 +126,8 @@ function compileBodyParser(
     if (Array.isArray(body)) {
       checkLength(body, maxOf(plan));
       const items = await parseItems(request, { inputs, access, absent }, body, parseItem);
+      const others = items.reduce((sum, { input }) => sum + (input?.query.otherRows ?? 0), 0);
+      if (others > 0) checkLength({ length: body.length + others }, maxOf(plan), 'records');
       return { inputs, access, items, each: null };
     }
     if (hasSingle) {
@@ -175,11 +177,15 @@ export async function parseItems(
 }
 
 /** @throws BodyError for an array without items, and one with too many */
-export function checkLength({ length }: readonly unknown[], max: number): void {
+export function checkLength(
+  { length }: { readonly length: number },
+  max: number,
+  noun: 'items' | 'records' = 'items',
+): void {
   if (length === 0)
     throw new BodyError(400, 'empty', 'The body is an array without items; send one at least.');
   if (length <= max) return;
-  throw new BodyError(413, 'tooMany', `The body has ${length} items; at most ${max} are accepted.`);
+  throw new BodyError(413, 'tooMany', `The body has ${length} ${noun}; at most ${max} are accepted.`);
 }
 
 function missingFilter(detail: string): InvalidQueryError {

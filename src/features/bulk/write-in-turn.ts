@@ -14,6 +14,7 @@ import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
+import { compileCompletions, completeInSession } from '../../handle/around.js';
 import { inCondition } from '../../handle/around-method.js';
 import type { Outcome } from '../../handle/outcome.js';
 import { compileMethod, contextOf, outcomeOf } from '../../handle/run-method.js';
@@ -74,6 +75,7 @@ export function compileBulkRunner(
   const { operation } = single;
   const sequelize = plan.model.sequelize as Sequelize;
   const isRuled = Boolean(plan.access?.fields.size);
+  const completions = compileCompletions(resource, operation);
   const runSingle = compileSingle(resource, single, rows, runMethod);
   const runFound = operation === 'delete' ? unlessGone(resource, runSingle) : runSingle;
   return async (action, input, show) => {
@@ -98,7 +100,8 @@ export function compileBulkRunner(
           : { key: wanted?.id };
       const write = async () => {
         if (!wanted) throw problem ?? new TypeError('An item has neither values nor a problem.');
-        const outcome = await run(action, wanted);
+        const place = { request, sequelize, verb: single.verb };
+        const outcome = await completeInSession(completions, await run(action, wanted), wanted, place);
         const before = written && writtenBefore(plan.info.address, outcome, index, written);
         if (before === null || before === undefined) return show(outcome, wanted, index);
         if (unit) throw new InvalidBodyError([repeatedKey(keyOf(wanted), before)]);

@@ -3,16 +3,18 @@ import { relatedAccess } from '../../access/related-access.js';
 import { baseOf } from '../../declare/endpoint.js';
 import type { ShownModel } from '../../express/resources/resource.js';
 import type { ActingFeature } from '../../handle/around.js';
-import type { Completion, CompletionPlace } from '../../handle/outcome.js';
+import type { Completion, CompletionPlace, ShownRecords, WholeRecords } from '../../handle/outcome.js';
 import type { AccessForm } from '../../operation/access.js';
 import { compileAlso } from '../../operation/compile-operation.js';
 import type { FeatureContext, FeatureFactory, Inputs } from '../../operation/feature.js';
 import type { Selection } from '../../operation/operation.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { FoundRelation, RelatedAccess } from '../../operation/related-rows.js';
+import type { RequestArguments } from '../../request/parse-request.js';
 import type { Inclusion } from '../../request/query/list-query.js';
-import { currentItem } from '../../request/request-notes.js';
-import { perPair } from '../../util/memo.js';
+import { type CurrentItem, currentItem } from '../../request/request-notes.js';
+import type { WireRecord } from '../../respond/record-serializer.js';
+import { keptIn, perPair } from '../../util/memo.js';
 import { fieldsReader } from '../fields.js';
 import { embed } from '../include/embed.js';
 import { isHidden } from '../include-names.js';
@@ -56,20 +58,86 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
       return {
         input: 'nested',
         isOpen: () => false,
-        async complete(found, { query, access: { form } }, place) {
-          const { nested = NONE } = query as NestedInputs;
-          const item = currentItem(place.request);
-          const parents = {
-            column: found.column,
-            places: [item === null ? '' : `${item}/`],
-            sets: [nested],
-          };
-          await write(place.request, parents, place.on);
-          const include = await inclusionsOf(nested, form, viewOf, place);
-          return { ...found, ...(await embed(found, include, { ...place, viewOf })) };
+        async complete(found, input, place) {
+          const whole = await completeAll(found, [input], place, (item) => (item === null ? '' : `${item}/`));
+          return { ...found, ...whole };
         },
+        completeAll: (shown, inputs, place) => completeAll(shown, inputs, place, (_, index) => `${index}/`),
       };
+      async function completeAll(
+        shown: ShownRecords,
+        inputs: readonly RequestArguments[],
+        place: CompletionPlace,
+        placeOf: (item: CurrentItem, index: number) => string,
+      ): Promise<WholeRecords> {
+        const item = currentItem(place.request);
+        const sets = inputs.map(({ query }) => (query as NestedInputs).nested ?? NONE);
+        const places = inputs.map((_, index) => placeOf(item, index));
+        await write(place.request, { column: (name) => shown.column(name), places, sets }, place.on);
+        const { form } = (inputs[0] as RequestArguments).access;
+        const groups = new Map<string, { readonly include: readonly Inclusion[]; readonly rows: number[] }>();
+        for (const [row, nested] of sets.entries()) {
+          const include = await inclusionsOf(nested, form, viewOf, place);
+          keptIn(groups, pathsOf(include).join(), () => ({ include, rows: [] })).rows.push(row);
+        }
+        const parts: { readonly whole: WholeRecords; readonly rows: readonly number[] }[] = [];
+        for (const { include, rows } of groups.values())
+          parts.push({ whole: await embed(someOf(shown, rows), include, { ...place, viewOf }), rows });
+        return joined(shown.size, parts);
+      }
     },
+  };
+}
+
+/** Paths of relations, those behind them too. */
+function pathsOf(include: readonly Inclusion[]): readonly string[] {
+  return include.flatMap((each) => [each.plan.path, ...pathsOf(each.include)]);
+}
+
+/** Some of the records. */
+function someOf(shown: ShownRecords, rows: readonly number[]): ShownRecords {
+  if (rows.length === shown.size) return shown;
+  const only = <T>(all: readonly T[]) => rows.map((row) => all[row] as T);
+  const { loaded: _, formats: __, ...others } = shown;
+  return {
+    ...others,
+    size: rows.length,
+    rows: only(shown.rows),
+    column: (attribute) => only(shown.column(attribute)),
+    writer(fields) {
+      const write = shown.writer(fields);
+      return (index, more) => write(rows[index] as number, more);
+    },
+    values: (fields) => only(shown.values(fields)),
+  };
+}
+
+/** Records of several groups, in the order of all. */
+function joined(
+  size: number,
+  parts: readonly { readonly whole: WholeRecords; readonly rows: readonly number[] }[],
+): WholeRecords {
+  const [first] = parts;
+  if (first && parts.length === 1) return first.whole;
+  const ordered = <T>(of: (whole: WholeRecords) => (index: number) => T): readonly T[] => {
+    const all: T[] = [];
+    for (const { whole, rows } of parts) {
+      const read = of(whole);
+      for (const [index, row] of rows.entries()) all[row] = read(index);
+    }
+    return all;
+  };
+  return {
+    size,
+    writer(fields) {
+      const texts = ordered((whole) => whole.writer(fields));
+      return (index) => texts[index] as string;
+    },
+    values: (fields) =>
+      ordered((whole) => {
+        const values = whole.values(fields);
+        return (index) => values[index] as WireRecord;
+      }),
   };
 }
 

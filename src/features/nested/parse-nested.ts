@@ -74,7 +74,8 @@ export function compileMembers(levels: ReadonlyMap<string, NestedLevel>, form: F
           nested.push(await read()(request, body[level.name], budget, issues));
       if (issues.length > 0) throw new InvalidBodyError(issues);
       const touch = touchOf(nested);
-      return touch === undefined ? { nested } : { nested, touch };
+      const otherRows = rowsOf(nested);
+      return touch === undefined ? { nested } : { nested, touch, otherRows };
     },
     describe: () => describeMembers(levels, form),
   };
@@ -85,6 +86,11 @@ function touchOf(nested: readonly NestedSet[]): Touch | undefined {
   const written = nested.filter((set) => set.isWhole || VERBS.some((verb) => set[verb].length > 0));
   if (written.length === 0) return undefined;
   return written.some(({ level }) => level.isTouching) ? 'change' : 'lock';
+}
+
+function rowsOf(nested: readonly NestedSet[]): number {
+  const items = nested.flatMap((set) => VERBS.flatMap((verb) => set[verb]));
+  return items.reduce((sum, { input }) => sum + 1 + (input?.query.otherRows ?? 0), 0);
 }
 
 type LevelReader = (
