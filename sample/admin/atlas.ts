@@ -18,7 +18,7 @@ export const dataProvider = crudDataProvider(client, {
   countries: { path: '/countries', key: 'code', tags: true, labels: labels.countries },
   cities: { path: '/cities', tags: true, labels: labels.cities },
   reviews: { path: '/reviews', pagination: 'cursor', tags: true, bulk: true },
-  trips: { path: '/trips', tags: true },
+  trips: { path: '/trips', tags: true, nested: ['stops'] },
   themes: { path: '/themes' },
 });
 

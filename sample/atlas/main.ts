@@ -14,6 +14,7 @@ import {
   Country,
   Review,
   ReviewController,
+  Stop,
   Theme,
   Trip,
   TripTheme,
@@ -22,7 +23,7 @@ import { complain, say } from './say.js';
 import { seed } from './seed.js';
 import { StopSignal } from './stop-signal.js';
 
-const served = [Country, City, Review, Trip, Theme];
+const served = [Country, City, Review, Trip, Stop, Theme];
 const models = [...served, TripTheme];
 const DESCRIPTION =
   'The countries and cities of the world, and reviews of the cities. Cities are from [GeoNames](https://www.geonames.org) ' +

@@ -446,6 +446,60 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List stops
+         * @description Stops of trips, in the order of their days.
+         *
+         *     Pages have numbers.
+         */
+        get: operations["listStops"];
+        put?: never;
+        /**
+         * Create a stop
+         * @description What may be null is null where it is absent; a property that is not described is an error.
+         */
+        post: operations["createStop"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stops/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a stop
+         * @description The whole record, or the properties that `fields` names.
+         */
+        get: operations["readStop"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a stop
+         * @description The record is removed.
+         */
+        delete: operations["deleteStop"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a stop
+         * @description A merge patch (RFC 7396): absent properties stay as they are, null sets null, and `{}` changes nothing.
+         */
+        patch: operations["updateStop"];
+        trace?: never;
+    };
     "/themes": {
         parameters: {
             query?: never;
@@ -509,7 +563,7 @@ export interface paths {
         };
         /**
          * List trips
-         * @description Trips through cities.
+         * @description Trips through cities, with their stops.
          *
          *     Pages have numbers.
          */
@@ -535,7 +589,7 @@ export interface paths {
         };
         /**
          * Read a trip
-         * @description The whole record, or the properties that `fields` names.
+         * @description The whole record, or the properties that `fields` names, and the relations that `include` names.
          */
         get: operations["readTrip"];
         put?: never;
@@ -1299,6 +1353,58 @@ export interface components {
             has_next: boolean;
             has_prev: boolean;
         };
+        /** @description Stops of trips, in the order of their days. */
+        StopRead: {
+            /** Format: int32 */
+            id: number;
+            /** Format: int32 */
+            tripId: number;
+            /** Format: int32 */
+            cityId: number;
+            /**
+             * Format: int32
+             * @description The day of the trip on which it begins, from 1.
+             */
+            day: number;
+            /** Format: int32 */
+            nights: number;
+        };
+        StopPage: {
+            items: components["schemas"]["StopRead"][];
+            /** @description How many records the list has on all pages. */
+            total: number;
+            page: number;
+            size: number;
+            pages: number;
+            has_next: boolean;
+            has_prev: boolean;
+        };
+        StopCreate: {
+            /** Format: int32 */
+            tripId: number;
+            /** Format: int32 */
+            cityId: number;
+            /**
+             * Format: int32
+             * @description The day of the trip on which it begins, from 1.
+             */
+            day: number;
+            /** Format: int32 */
+            nights?: number;
+        };
+        StopUpdate: {
+            /** Format: int32 */
+            tripId?: number;
+            /** Format: int32 */
+            cityId?: number;
+            /**
+             * Format: int32
+             * @description The day of the trip on which it begins, from 1.
+             */
+            day?: number;
+            /** Format: int32 */
+            nights?: number;
+        };
         /** @description What trips are about, such as food. */
         ThemeRead: {
             /** Format: int32 */
@@ -1321,13 +1427,64 @@ export interface components {
         ThemeUpdate: {
             name?: string;
         };
-        /** @description Trips through cities. */
+        /** @description Trips through cities, with their stops. */
+        TripWritten: {
+            /** Format: int32 */
+            id: number;
+            title: string;
+            /** Format: int32 */
+            version: number;
+            /** @description Only where the request names `stops`. */
+            stops?: {
+                items: {
+                    /** Format: int32 */
+                    id: number;
+                    /** Format: int32 */
+                    tripId: number;
+                    /** Format: int32 */
+                    cityId: number;
+                    /**
+                     * Format: int32
+                     * @description The day of the trip on which it begins, from 1.
+                     */
+                    day: number;
+                    /** Format: int32 */
+                    nights: number;
+                }[];
+                /** @description Whether there are others. */
+                has_next: boolean;
+            };
+        };
+        /** @description Trips through cities, with their stops. */
         TripRead: {
             /** Format: int32 */
             id: number;
             title: string;
             /** Format: int32 */
             version: number;
+            stops?: components["schemas"]["TripStops"];
+        };
+        /** @description The first items of `stops`. */
+        TripStops: {
+            items: components["schemas"]["TripStopsItem"][];
+            /** @description Whether there are others. */
+            has_next: boolean;
+        };
+        /** @description An item of `stops`. */
+        TripStopsItem: {
+            /** Format: int32 */
+            id: number;
+            /** Format: int32 */
+            tripId: number;
+            /** Format: int32 */
+            cityId: number;
+            /**
+             * Format: int32
+             * @description The day of the trip on which it begins, from 1.
+             */
+            day: number;
+            /** Format: int32 */
+            nights: number;
         };
         TripPage: {
             items: components["schemas"]["TripRead"][];
@@ -1341,9 +1498,50 @@ export interface components {
         };
         TripCreate: {
             title: string;
+            /** @description New stops of the record. */
+            stops?: {
+                /** Format: int32 */
+                cityId: number;
+                /**
+                 * Format: int32
+                 * @description The day of the trip on which it begins, from 1.
+                 */
+                day: number;
+                /** Format: int32 */
+                nights?: number;
+            }[];
         };
         TripUpdate: {
             title?: string;
+            /** @description Changes of stops. What is not named stays as it is. */
+            stops?: {
+                create?: {
+                    /** Format: int32 */
+                    cityId: number;
+                    /**
+                     * Format: int32
+                     * @description The day of the trip on which it begins, from 1.
+                     */
+                    day: number;
+                    /** Format: int32 */
+                    nights?: number;
+                }[];
+                update?: {
+                    id: string | number;
+                    /** Format: int32 */
+                    cityId?: number;
+                    /**
+                     * Format: int32
+                     * @description The day of the trip on which it begins, from 1.
+                     */
+                    day?: number;
+                    /** Format: int32 */
+                    nights?: number;
+                }[];
+                delete?: ((string | number) | {
+                    id: string | number;
+                })[];
+            };
         };
         HealthReport: {
             /** @enum {string} */
@@ -4004,6 +4202,298 @@ export interface operations {
             504: components["responses"]["GatewayTimeout"];
         };
     };
+    listStops: {
+        parameters: {
+            query?: {
+                /** @description The number of the page. One past the end has no items. */
+                page?: number;
+                /** @description How many items a page has. */
+                size?: number;
+                /** @description The order; `-` is descending. An attribute is named once. Default: `day,id`. The primary key is appended, so that the order is total. */
+                sort?: ("id" | "-id")[];
+                /**
+                 * @description Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `tripId==1`, `cityId==1`, `tripId==1;cityId==1`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `tripId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 */
+                q?: string;
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "tripId" | "cityId" | "day" | "nights")[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "items": [
+                     *         {
+                     *           "id": 1,
+                     *           "tripId": 1,
+                     *           "cityId": 1,
+                     *           "day": 1,
+                     *           "nights": 1
+                     *         }
+                     *       ],
+                     *       "total": 1,
+                     *       "page": 1,
+                     *       "size": 20,
+                     *       "pages": 1,
+                     *       "has_next": false,
+                     *       "has_prev": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StopPage"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    createStop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tripId": 1,
+                 *       "cityId": 1,
+                 *       "day": 1,
+                 *       "nights": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["StopCreate"];
+            };
+        };
+        responses: {
+            /** @description The new record. */
+            201: {
+                headers: {
+                    /** @description The path of the new record. */
+                    Location: string;
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "tripId": 1,
+                     *       "cityId": 1,
+                     *       "day": 1,
+                     *       "nights": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StopRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    readStop: {
+        parameters: {
+            query?: {
+                /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
+                fields?: ("id" | "tripId" | "cityId" | "day" | "nights")[];
+            };
+            header?: never;
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "tripId": 1,
+                     *       "cityId": 1,
+                     *       "day": 1,
+                     *       "nights": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StopRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    deleteStop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=representation` the answer is 200 with the record as it was. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The record as it was, where `Prefer` asks for it. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "tripId": 1,
+                     *       "cityId": 1,
+                     *       "day": 1,
+                     *       "nights": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StopRead"];
+                };
+            };
+            /** @description The record is deleted. */
+            204: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
+    updateStop: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description With `return=minimal` the answer has no body: 201 with `Location`, or 204. */
+                Prefer?: string;
+            };
+            path: {
+                /** @description The id. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tripId": 1,
+                 *       "cityId": 1,
+                 *       "day": 1,
+                 *       "nights": 1
+                 *     }
+                 */
+                "application/json": components["schemas"]["StopUpdate"];
+                /**
+                 * @example {
+                 *       "tripId": 1,
+                 *       "cityId": 1,
+                 *       "day": 1,
+                 *       "nights": 1
+                 *     }
+                 */
+                "application/merge-patch+json": components["schemas"]["StopUpdate"];
+            };
+        };
+        responses: {
+            /** @description The record after the change. */
+            200: {
+                headers: {
+                    /** @description The preference that the answer follows. */
+                    "Preference-Applied"?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": 1,
+                     *       "tripId": 1,
+                     *       "cityId": 1,
+                     *       "day": 1,
+                     *       "nights": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StopRead"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["UnprocessableContent"];
+            500: components["responses"]["InternalServerError"];
+            503: components["responses"]["ServiceUnavailable"];
+            504: components["responses"]["GatewayTimeout"];
+        };
+    };
     listThemes: {
         parameters: {
             query?: {
@@ -4296,6 +4786,27 @@ export interface operations {
                 q?: string;
                 /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "title" | "version")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: "stops"[];
+                /** @description At most so many items of `stops` for each record. Default: 50. */
+                "stops.size"?: number;
+                /** @description The order of `stops`; `-` is descending. Default: `day,id`. */
+                "stops.sort"?: ("id" | "-id")[];
+                /**
+                 * @description Which items of `stops` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `tripId==1`, `cityId==1`, `tripId==1;cityId==1`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `tripId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 */
+                "stops.q"?: string;
+                /** @description Only these properties of `stops` are answered. */
+                "stops.fields"?: ("id" | "tripId" | "cityId" | "day" | "nights")[];
             };
             header?: never;
             path?: never;
@@ -4376,7 +4887,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["TripRead"];
+                    "application/json": components["schemas"]["TripWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4397,6 +4908,27 @@ export interface operations {
             query?: {
                 /** @description Only these properties are answered. Others are absent, also where the schema requires them. */
                 fields?: ("id" | "title" | "version")[];
+                /** @description These relations are answered along with each record. One behind a dot includes that before it. */
+                include?: "stops"[];
+                /** @description At most so many items of `stops` for each record. Default: 50. */
+                "stops.size"?: number;
+                /** @description The order of `stops`; `-` is descending. Default: `day,id`. */
+                "stops.sort"?: ("id" | "-id")[];
+                /**
+                 * @description Which items of `stops` are answered; it chooses no records. Filters in [RSQL](https://github.com/jirutka/rsql-parser): `;` is and, `,` is or, with parentheses. A value with
+                 *     blanks or any of `"'();,=!~<>` stands in quotes. `<`, `<=`, `>` and `>=` are `=lt=`, `=le=`, `=gt=` and `=ge=`.
+                 *     `*` is a wildcard in `=like=` and its relatives only.
+                 *
+                 *     For example `tripId==1`, `cityId==1`, `tripId==1;cityId==1`.
+                 *
+                 *     | field | type | operators |
+                 *     | --- | --- | --- |
+                 *     | `tripId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 *     | `cityId` | integer | `==` `!=` `=in=` `=out=` `=isnull=` `=lt=` `=le=` `=gt=` `=ge=` `=between=` `=notbetween=` |
+                 */
+                "stops.q"?: string;
+                /** @description Only these properties of `stops` are answered. */
+                "stops.fields"?: ("id" | "tripId" | "cityId" | "day" | "nights")[];
             };
             header?: never;
             path: {
@@ -4538,7 +5070,7 @@ export interface operations {
                      *       "version": 1
                      *     }
                      */
-                    "application/json": components["schemas"]["TripRead"];
+                    "application/json": components["schemas"]["TripWritten"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -26,6 +26,7 @@ import {
 } from './files.js';
 import { toParameters } from './filter.js';
 import { ListPages, type Page } from './list-pages.js';
+import { nestedChanges, nestedCreate, withChildren } from './nested.js';
 import { type LabelOf, toHttpError } from './problem.js';
 import type { AnyResource, Resource } from './resources.js';
 import { type Answer, createSender } from './sender.js';
@@ -163,7 +164,7 @@ export function crudDataProvider<Paths extends object>(
     // The compiler has compared it with the document, and `AnyResource` has all members that it may have.
     const resource = resources[name] as AnyResource | undefined;
     if (!resource) throw new Error(`The data provider knows no '${name}'.`);
-    return { key: 'id', pagination: 'offset', tags: false, bulk: false, labels: {}, ...resource };
+    return { key: 'id', pagination: 'offset', tags: false, bulk: false, nested: [], labels: {}, ...resource };
   }
 
   function findBulk(name: string): Required<AnyResource> {
@@ -193,7 +194,9 @@ export function crudDataProvider<Paths extends object>(
 
     async getOne(name: string, { id, meta, signal }: GetOneParams) {
       const resource = find(name);
-      const answer = await send<Item>('get', `${resource.path}/{id}`, { id, query: meta, signal });
+      const { nested } = resource;
+      const query = nested.length > 0 ? { ...meta, include: [...(meta?.include ?? []), ...nested] } : meta;
+      const answer = await send<Item>('get', `${resource.path}/{id}`, { id, query, signal });
       return { data: toRecord(resource, answer) };
     },
 
@@ -218,7 +221,10 @@ export function crudDataProvider<Paths extends object>(
       return {
         data: toRecord(
           resource,
-          await send<Item>('post', resource.path, { body: data, labelOf: labelsOf(resource) }),
+          await send<Item>('post', resource.path, {
+            ...nestedCreate(data, resource.nested),
+            labelOf: labelsOf(resource),
+          }),
         ),
       };
     },
@@ -229,10 +235,9 @@ export function crudDataProvider<Paths extends object>(
       if (resource.tags && !condition) {
         throw new HttpError('The record was read without its tag. Reload it, and repeat the change.', 412);
       }
-      const body = changesOf(data, previousData);
       const answer = await send<Item>('patch', `${resource.path}/{id}`, {
         id,
-        body,
+        ...nestedChanges(changesOf(data, previousData), previousData ?? {}, resource.nested),
         ...condition,
         labelOf: labelsOf(resource),
       });
@@ -348,10 +353,10 @@ function humanized(attribute: string): string {
 }
 
 /** Records of react-admin have their key in `id`. */
-function toRecord({ key, tags }: Required<AnyResource>, { body, tag }: Answer<Item>): RaRecord {
+function toRecord({ key, tags, nested }: Required<AnyResource>, { body, tag }: Answer<Item>): RaRecord {
   // Keys are numbers or texts.
   const id = body[key] as Identifier;
-  return { ...body, id, ...(tags && tag !== null && { [TAG]: tag }) };
+  return { ...withChildren(body, nested), id, ...(tags && tag !== null && { [TAG]: tag }) };
 }
 
 function orderOf({ key }: Required<AnyResource>, { field, order }: SortPayload): string {
@@ -363,7 +368,7 @@ function ifMatch(tag: unknown): { header: { 'If-Match': string } } | undefined {
 }
 
 /** What differs. The rest is not to be sent: most of it cannot be set, or is none of the record, as its relations. */
-function changesOf(data: Item, previous: Item = {}): object {
+function changesOf(data: Item, previous: Item = {}): Item {
   const isChanged = ([name, value]: [string, unknown]) =>
     name !== TAG && JSON.stringify(value) !== JSON.stringify(previous[name]);
   return Object.fromEntries(Object.entries(data).filter(isChanged));

@@ -1,5 +1,6 @@
 /** Problems of the API as errors of react-admin, which shows each at its field. */
 import { HttpError } from 'react-admin';
+import type { FieldOf } from './nested.js';
 
 interface Problem {
   readonly detail: string;
@@ -15,22 +16,31 @@ export type LabelOf = (attribute: string) => string;
  * A message stands at its field, and nowhere else. react-hook-form keeps an error for ever that no field has, so a message about a property
  * that was not sent, or about a part of one, belongs to the form.
  */
-export function toHttpError(response: Response, answer: unknown, sent: object, labelOf: LabelOf): HttpError {
+export function toHttpError(
+  response: Response,
+  answer: unknown,
+  sent: object,
+  labelOf: LabelOf,
+  fieldOf: FieldOf = () => undefined,
+): HttpError {
   const problem = isProblem(answer) ? answer : { detail: response.statusText || `Status ${response.status}` };
   const { errors: issues = [], ...body } = problem;
   const pointed = issues.flatMap(({ pointer, detail }) => {
     const path = pointer?.split('/').slice(1).map(unescapePointer);
-    return path ? [{ path, text: labelled(detail, path[0] ?? '', labelOf) }] : [];
+    if (!path) return [];
+    const part = path.length > 1 ? fieldOf(path) : undefined;
+    const attribute = (part === undefined ? path[0] : path.at(-1)) ?? '';
+    return [{ path, part, text: labelled(detail, attribute, labelOf) }];
   });
   if (pointed.length === 0) return new HttpError(problem.detail, response.status, body);
   const errors: Record<string, string> = {};
   const others = new Set<string>();
-  for (const { path, text } of pointed) {
+  for (const { path, part, text } of pointed) {
     const [field = ''] = path;
     const isOfField = field in sent;
-    const name = path.join('.');
+    const name = part ?? path.join('.');
     if (isOfField) errors[name] = errors[name] ? `${errors[name]} ${text}` : text;
-    if (!isOfField || path.length > 1) others.add(text);
+    if (!isOfField || (path.length > 1 && part === undefined)) others.add(text);
   }
   const message = [...new Set(pointed.map(({ text }) => text))].join(' ');
   const root = others.size > 0 ? { root: { serverError: [...others].join(' ') } } : {};

@@ -22,6 +22,7 @@ export type Resource<Paths> = {
     Pagination<QueryOf<Paths, Path>> &
     Tags<HeaderOf<Paths, `${Path}/{id}`>> &
     Bulk<Paths[Path]> &
+    Nested<RecordOf<Paths, Path>> &
     Labels<RecordOf<Paths, Path>>;
 }[ResourcePath<Paths>];
 
@@ -32,8 +33,12 @@ export interface AnyResource {
   readonly pagination?: 'offset' | 'cursor';
   readonly tags?: boolean;
   readonly bulk?: boolean;
+  readonly nested?: readonly string[];
   readonly labels?: Readonly<Record<string, string>>;
 }
+
+/** Relations whose records are written with this one, by the option `nested`. A form has a list of each. */
+type Nested<Item> = { readonly nested?: readonly (keyof Item & string)[] };
 
 /** Labels of the attributes in messages, where they are others than react-admin makes of the names. */
 type Labels<Item> = { readonly labels?: { readonly [Attribute in keyof Item & string]?: string } };

@@ -2,6 +2,7 @@
 import type { Client } from 'openapi-fetch';
 import type { Identifier } from 'react-admin';
 import { CutError } from './files.js';
+import type { FieldOf } from './nested.js';
 import { type LabelOf, toHttpError } from './problem.js';
 import { sendFile } from './send-file.js';
 
@@ -14,6 +15,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** Labels of the attributes in messages. Default: their names. */
   readonly labelOf?: LabelOf;
+  /** Fields of the form that parts of the body are of. Default: none is. */
+  readonly fieldOf?: FieldOf;
 }
 
 /** What came back. */
@@ -62,11 +65,11 @@ export function createSender<Paths extends object>(client: Client<Paths>): Send 
   const send = async <Body>(
     method: string,
     path: string,
-    { id, query, header, body, signal, labelOf = String }: Call,
+    { id, query, header, body, signal, labelOf = String, fieldOf }: Call,
   ) => {
     const params = { path: { id }, query, header };
     const { data, error, response } = await request(method, path, { params, body, signal });
-    if (!response.ok) throw toHttpError(response, error, body ?? {}, labelOf);
+    if (!response.ok) throw toHttpError(response, error, body ?? {}, labelOf, fieldOf);
     // As the document says, which the API is tested against.
     return { body: data as Body, tag: response.headers.get('ETag') };
   };

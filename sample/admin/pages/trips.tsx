@@ -1,7 +1,17 @@
-/** Trips, and their themes, which are links. */
-import { Create, DataTable, List, SimpleForm, TextInput } from 'react-admin';
+/** Trips: their stops in the same form, and their themes, which are links. */
+import {
+  ArrayInput,
+  Create,
+  DataTable,
+  List,
+  NumberInput,
+  SimpleForm,
+  SimpleFormIterator,
+  TextInput,
+} from 'react-admin';
 import { GuardedEdit } from '../components/guarded-edit.js';
 import { Links } from '../components/links.js';
+import { CityInput } from '../components/reference.js';
 import { Rows } from '../components/rows.js';
 
 export function TripList() {
@@ -17,7 +27,7 @@ export function TripList() {
 export function TripEdit() {
   return (
     <GuardedEdit>
-      <TextInput source="title" />
+      <TripInputs />
       <Links target="/trips/{id}/themes" reference="themes" label="Themes" />
     </GuardedEdit>
   );
@@ -27,9 +37,25 @@ export function TripCreate() {
   return (
     <Create>
       <SimpleForm>
-        <TextInput source="title" />
+        <TripInputs />
       </SimpleForm>
     </Create>
+  );
+}
+
+/** The stops are written with the trip, by the option `nested`. */
+function TripInputs() {
+  return (
+    <>
+      <TextInput source="title" />
+      <ArrayInput source="stops">
+        <SimpleFormIterator inline disableReordering>
+          <NumberInput source="day" />
+          <CityInput source="cityId" />
+          <NumberInput source="nights" />
+        </SimpleFormIterator>
+      </ArrayInput>
+    </>
   );
 }
 

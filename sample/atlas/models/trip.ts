@@ -1,21 +1,26 @@
-/** A trip through cities. Its themes are links. */
+/** A trip through cities. Its stops are written with it, and its themes are links. */
 import { Crud } from 'crud-controllers';
 import {
   AutoIncrement,
   BelongsToMany,
   Column,
   DataType,
+  HasMany,
   Model,
   PrimaryKey,
   Table,
 } from 'sequelize-typescript';
+import { Stop } from './stop.js';
 import { Theme, TripTheme } from './theme.js';
 
 @Crud({
   tags: ['Trips'],
-  description: 'Trips through cities.',
+  description: 'Trips through cities, with their stops.',
   filterAllow: ['id', 'title'],
   sortAllow: ['id', 'title'],
+  include: { stops: { size: { default: 50, max: 50 } } },
+  // One request writes a trip and its stops. A change of a stop counts the version of its trip.
+  nested: { stops: { max: 50 } },
   links: { themes: true },
 })
 @Table({
@@ -33,6 +38,9 @@ export class Trip extends Model {
 
   @Column({ type: DataType.STRING(80), allowNull: false })
   declare title: string;
+
+  @HasMany(() => Stop, { onDelete: 'CASCADE' })
+  declare stops?: Stop[];
 
   @BelongsToMany(
     () => Theme,
