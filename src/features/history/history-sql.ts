@@ -174,7 +174,10 @@ function revertedTo(plan: Past, seen: Predicate | null, row: string): SqlFragmen
   return sql`CASE WHEN ${id} IS NOT NULL THEN (${state} WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id::text = ${id} AND ${isSeen} LIMIT 1) END`;
 }
 
-/** Selects the state of a record after a change that the request sees, beside its state now. No row where there is no such state. */
+/**
+ * Selects the state of a record after a change that the request sees, beside its state now, which an index over the address finds. No row
+ * where there is no such state.
+ */
 export function stateSql(plan: Past, access: Access, row: string, change: string): SqlFragment {
   const { info, model } = plan;
   const seen = imageCondition(info, rowsSeen(plan, access), raw('i.new'));
@@ -195,7 +198,8 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
       sql`CROSS JOIN LATERAL ${imageRow(model, raw('e.new'))} AS "crud:new"`,
       sql`CROSS JOIN ${tableSource(info, 'crud:now')}`,
       sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint`,
-      sql`AND e.new IS NOT NULL AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
+      sql`AND e.new IS NOT NULL AND ${compilePredicate(byKey(info.address), columnsOf(info, 'crud:now'))}`,
+      sql`AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
     ],
     ' ',
   );

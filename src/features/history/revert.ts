@@ -7,6 +7,8 @@ import { keyText } from '../../describe/row-key.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import { selectValues } from '../../execute/session/select-values.js';
+import { keySlots } from '../../execute/sql/encode-parameter.js';
+import { joinSlots, NO_SLOTS } from '../../execute/sql/statement.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { compileAround, compileCompletions } from '../../handle/around.js';
@@ -181,7 +183,8 @@ function compileValues(resource: Resource) {
       );
     if (!past.isSeen) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
     if (BigInt(to) > LARGEST) throw unknownChange(plan);
-    const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), access.slots, on);
+    const slots = joinSlots(keySlots(info.address, id) ?? NO_SLOTS, access.slots);
+    const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), slots, on);
     if (!row) throw unknownChange(plan);
     const [texts, gone, differing, ...values] = row as unknown as StateRow;
     const { given, unreadable } = access.form;
