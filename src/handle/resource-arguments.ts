@@ -138,7 +138,10 @@ function keyedFinder(resource: Resource, key: string, find: FindRecord): (action
 }
 
 /** True where the model declares that no two rows have the same value. */
-function isUniqueAttribute({ model, primaryKey, attributes }: ResourcePlan['info'], name: string): boolean {
+export function isUniqueAttribute(
+  { model, primaryKey, attributes }: ResourcePlan['info'],
+  name: string,
+): boolean {
   const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
   const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
   const names: readonly unknown[] = [name, attributes.get(name)?.column];

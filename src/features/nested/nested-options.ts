@@ -5,6 +5,7 @@ import { keyProblem, type RelatedModels, scopeProblem } from '../../compile/rela
 import type { IncludePlan, RelatedPlan, RelatedResource, ResourcePlan } from '../../compile/resource-plan.js';
 import type { NestedOptions } from '../../declare/nested-options.js';
 import { versionOf } from '../../describe/model-info.js';
+import { isUniqueAttribute } from '../../handle/resource-arguments.js';
 import type { FoundIndex } from '../../operation/feature.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
@@ -164,7 +165,10 @@ function compileLevel(
   const related = models.lead(parent.model, name, {}, { option, report, mend });
   if (!related) return null;
   const { relation, target } = related;
-  ownProblems(related).forEach(refuse);
+  const problems = ownProblems(related);
+  problems.forEach(refuse);
+  if (problems.length === 0 && [parent.model, root.model].includes(relation.target))
+    refuse(`leads from a ${target.name} to others, where a row may belong to itself; ${mend}.`);
   const child = resources.find(({ plan }) => plan.model === relation.target);
   if (!child)
     refuse(
@@ -216,14 +220,19 @@ function compileLevel(
 
 /** Why the rows of a relation are not those of their parent alone. Ends of sentences. */
 function ownProblems({ relation, target }: RelatedPlan): string[] {
-  const { parent, name, targetKey, through, scope } = relation;
+  const { parent, name, targetKey, more, isOne, through, scope } = relation;
   const links = 'use links, or write them by routes of their own';
   if (through) return [`is many-to-many, whose records belong to no parent; ${links}.`];
   if (parent.associations[name]?.associationType === 'BelongsTo')
     return [
       `leads to the parent of ${parent.name}, and not to its children; write its key, or nest ${parent.name} in ${target.name}.`,
     ];
+  if (more.length > 0) return ['is by a key of several attributes; write its rows by routes of their own.'];
   const problems: string[] = [];
+  if (isOne && !isUniqueAttribute(target.info, targetKey))
+    problems.push(
+      `has one record, and a ${parent.name} may have several, because ${target.name}.${targetKey} is not unique; write unique: true at its @Column, or give @Table a unique index of it.`,
+    );
   if (target.info.attributes.get(targetKey)?.nullable)
     problems.push(
       `leads to ${target.name}, which may be without a parent, because ${targetKey} may be null; set allowNull: false, or ${links}.`,

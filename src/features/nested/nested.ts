@@ -45,7 +45,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
       update: compileMembers(levels, 'update'),
       replace: compileMembers(levels, 'replace'),
     },
-    prepare: { create: withKeys, update: withKeys, replace: withKeys },
+    rewrite: { create: withKeys, update: withKeys, replace: withKeys },
     varies: ({ nested }: Inputs) => nested !== undefined,
     completion(resource, endpoint): Completion | null {
       const base = baseOf(endpoint);

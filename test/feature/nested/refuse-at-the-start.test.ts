@@ -8,6 +8,7 @@ import {
   DataType,
   ForeignKey,
   HasMany,
+  HasOne,
   Model,
   PrimaryKey,
   Table,
@@ -18,6 +19,7 @@ import {
   type CrudContext,
   type CrudOptions,
   crudController,
+  HasManyKey,
   type ModelClass,
   Repository,
   type UpdateValues,
@@ -39,6 +41,10 @@ class Box extends Model {
   @HasMany(() => Cup, { foreignKey: 'boxId', scope: { size: 1 } }) declare smallCups?: Cup[];
   @BelongsToMany(() => Box, { through: () => Beside, foreignKey: 'one', otherKey: 'other' })
   declare besides?: Box[];
+  @HasMany(() => Box, { foreignKey: 'outerId', constraints: false }) declare boxes?: Box[];
+  @Column({ type: INTEGER, allowNull: false }) declare outerId: number;
+  @HasOne(() => Cup, 'boxId') declare cup?: Model;
+  @HasManyKey(() => Cup, { id: 'boxId', outerId: 'size' }) declare outerCups?: Cup[];
 }
 
 @Table({ tableName: 'cups', timestamps: false })
@@ -99,7 +105,7 @@ describeNested('nested writes that cannot be', () => {
     [{ cups: { size: 3 } }, "nested.cups has no option 'size'. The options are max, touch, replace."],
     [
       { cusp: true },
-      "nested.cusp is no relation of Box. Did you mean 'cups'? The relations are cups, lids, smallCups, besides.",
+      "nested.cusp is no relation of Box. Did you mean 'cup'? The relations are cups, lids, smallCups, besides, boxes, cup, outerCups.",
     ],
     [
       { lids: true },
@@ -113,6 +119,12 @@ describeNested('nested writes that cannot be', () => {
       { smallCups: true },
       'nested.smallCups has the scope { size: 1 }, which rows that are written would not have; nest a relation without one.',
     ],
+    [
+      { cup: true },
+      'nested.cup has one record, and a Box may have several, because Cup.boxId is not unique; write unique: true at its @Column, or give @Table a unique index of it.',
+    ],
+    [{ boxes: true }, `nested.boxes leads from a Box to others, where a row may belong to itself; ${MEND}.`],
+    [{ outerCups: true }, `nested.outerCups is by a key of several attributes; ${MEND}.`],
     [{ 'cups.spoons': true }, "nested has 'cups.spoons' without 'cups'; add 'cups': true."],
     [
       { cups: { max: 100 }, 'cups.spoons': { max: 11 } },
