@@ -110,7 +110,7 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
 }
 
 /** The default of a table that is the same for every row, as the model holds it; undefined where there is none. */
-function constantDefault({ found, type }: AttributeInfo): unknown {
+export function constantDefault({ found, type }: AttributeInfo): unknown {
   const text = found?.constant ?? null;
   if (text === null) return undefined;
   if (type.kind === 'boolean') return text.startsWith('t');

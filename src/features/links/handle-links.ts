@@ -5,6 +5,7 @@ import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noteOperation } from '../../diagnostics/channels.js';
+import { describeFault } from '../../errors/database-fault.js';
 import {
   ConcurrentModificationError,
   NotFoundError,
@@ -12,6 +13,7 @@ import {
   severalRecords,
 } from '../../errors/errors.js';
 import { refusedRow, whyUnwritten } from '../../execute/executor.js';
+import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
 import { selectValues } from '../../execute/session/select-values.js';
 import { idTextOf, keySlots, now } from '../../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../../execute/sql/statement.js';
@@ -47,7 +49,7 @@ import {
   type LinkWork,
 } from './parse-links.js';
 
-/** Attempts of a write that another request outruns from the other side. */
+/** Attempts of a write that another request outruns from the other side, and of one that a deadlock has ended. */
 const ATTEMPTS = 3;
 
 /** Result of a request. */
@@ -186,7 +188,16 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       const detail = `There is no ${name} with this ${keyText(of.address)}.`;
       throw refuse(409, missing, 'id', { code: 'foreignKey', detail });
     }
-    const known = named as readonly ((typeof named)[number] & { readonly found: FoundLink })[];
+    // In the order in which all requests lock and write.
+    const known = found.flatMap((each) => {
+      const item = each.place === null ? undefined : items[each.place];
+      return item ? { item, found: each, place: each.place as number } : [];
+    });
+    const keyless = known.filter((each) => each.found.state === 'keyless');
+    if (keyless.length > 0) {
+      const detail = `This ${target.plan.name} has no ${relation.targetKey} by which it can be linked.`;
+      throw refuse(409, keyless, 'id', { code: 'keyless', detail });
+    }
     const first = new Map(known.map((each) => [each.found.key, each]));
     const last = new Map(known.toReversed().map((each) => [each.found.key, each]));
     const twice = known.filter(({ found: { key } }) => first.get(key) !== last.get(key));
@@ -221,11 +232,7 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
     return { add, set, remove };
   };
 
-  return async (action: Action, input: LinkArguments, on: StatementTarget): Promise<Linked> => {
-    for (const model of guarded) {
-      const problem = choiceProblem(model);
-      if (problem !== null) throw new TypeError(`Links of ${info.name} cannot be written: ${problem}`);
-    }
+  const change = async (action: Action, input: LinkArguments, on: StatementTarget): Promise<Linked> => {
     const { access, items } = input;
     const key = keySlots(info.address, input.id);
     if (!key) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
@@ -256,6 +263,24 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       `Somebody else changed the same links of this ${info.name}; read them again and repeat the change.`,
     );
   };
+
+  // Many that were outrun lock once more, behind those that they have inserted.
+  const mayDeadlock = work === 'add' || work === 'replace';
+  return async (action: Action, input: LinkArguments, on: StatementTarget): Promise<Linked> => {
+    for (const model of guarded) {
+      const problem = choiceProblem(model);
+      if (problem !== null) throw new TypeError(`Links of ${info.name} cannot be written: ${problem}`);
+    }
+    const session = mayDeadlock && joinableSession(plan.model.sequelize as Sequelize, 'write');
+    if (!session) return change(action, input, on);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await runInSavepoint(session, 'write', () => change(action, input, on));
+      } catch (error) {
+        if (attempt === ATTEMPTS || !describeFault(error)?.isRetryable) throw error;
+      }
+    }
+  };
 }
 
 const NOTHING: LinkChanges = Object.freeze({ add: [], set: [], remove: [] });
@@ -273,7 +298,8 @@ function issuesOf(isArray: boolean) {
     name: string,
     issue: Pick<RequestIssue, 'code' | 'detail'>,
   ): Error => {
-    const errors = items.map(({ place }) => ({
+    const inOrder = [...items].sort((one, other) => one.place - other.place);
+    const errors = inOrder.map(({ place }) => ({
       pointer: isArray ? bodyPointer(place, name) : bodyPointer(name),
       ...issue,
     }));

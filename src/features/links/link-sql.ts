@@ -115,7 +115,7 @@ export interface FindChoice {
 
 /**
  * Selects the targets that are given, and the links of the record in the slot `parent` to them; or all links. All are locked, each in the
- * order of the targets. Columns: the place among the given ones, the key of the target, whether a link is there and alive, the parts of the
+ * order of the targets, which is that of the rows. Columns: the place among the given ones, the key of the target, whether a link is there and alive, the parts of the
  * id, and the attributes of the link.
  */
 export function findPairsSql(
@@ -156,7 +156,7 @@ export function findPairsSql(
     sql`${TARGET} AS MATERIALIZED (${targets(GIVEN)})`,
     sql`${LINK} AS MATERIALIZED (SELECT ${selected} FROM ${source}${rows} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))}${lock})`,
   ];
-  return sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key`;
+  return sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key ORDER BY coalesce(${TARGET}.key, ${LINK}.key)`;
 }
 
 /** The rows of the join model that belong to the record, as far as the request sees them. */
@@ -215,7 +215,7 @@ export function findChildrenSql(
   return sql`WITH ${joinSql(tables, ', ')} SELECT ${placedColumns(columns)} FROM ${LINK} LEFT JOIN ${TARGET} ON ${isSame}`;
 }
 
-/** Inserts rows of the join model, for targets that the request sees. A pair that another request has inserted meanwhile is left out. */
+/** Inserts rows of the join model, for targets that the request sees. A pair that another request has inserted meanwhile is left out, and any other key that is taken is an error. */
 export function insertPairsSql(
   below: SubresourcePlan,
   related: RelatedAccess,
@@ -231,7 +231,7 @@ export function insertPairsSql(
   const names = [...columns.map(({ attribute }) => attribute), ...stamped].map(columnName);
   const values = [...columns.map((_, index) => sql`${GIVEN}.${raw(`v${index}`)}`), ...stamped.map(nowSql)];
   const value = rows.valueOf(GIVEN);
-  return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visibleTarget(below, related), value)])} ORDER BY ${value(key)} ON CONFLICT DO NOTHING RETURNING 1 AS "c0"`;
+  return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visibleTarget(below, related), value)])} ORDER BY ${value(key)} ON CONFLICT (${joinSql(info.address.map(columnName), ', ')}) DO NOTHING RETURNING 1 AS "c0"`;
 }
 
 /** Selects the attributes of the links between the record of the slots, and targets with keys in the slot `keys`; behind the key of each. */

@@ -26,8 +26,8 @@ export interface FoundLink {
   readonly place: number | null;
   /** The key by which the target is linked. */
   readonly key: string;
-  /** `gone` is a link that was removed, and whose row is kept; `other` a child of another record. */
-  readonly state: 'linked' | 'gone' | 'other' | 'none';
+  /** `gone` is a link that was removed, and whose row is kept; `other` a child of another record; `keyless` a target without such a key. */
+  readonly state: 'linked' | 'gone' | 'other' | 'none' | 'keyless';
   /** The parts of the id of the target. */
   readonly id: readonly string[];
   /** The attributes of the link. */

@@ -1,9 +1,12 @@
 /** Links of a join model: our SQL finds and writes its rows, or Sequelize does row by row where code of the user's takes part. */
 import type { Sequelize } from 'sequelize';
-import type { RowKey } from '../../describe/model-info.js';
+import { accessRules, accessSource } from '../../access/reference-access.js';
+import { keyAttributes } from '../../describe/foreign-keys.js';
+import { isFilled, isGenerated, type RowKey } from '../../describe/model-info.js';
 import { idOf, keyText } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { describeFault } from '../../errors/database-fault.js';
+import { notStored } from '../../errors/errors.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { Repository } from '../../execute/records/repository.js';
 import { type Id, repositoryOperation } from '../../execute/records/repository-operations.js';
@@ -21,6 +24,7 @@ import type { DeleteOperation, DeletionMark } from '../../operation/operation.js
 import { allOf, compared, equalTo } from '../../operation/predicates.js';
 import { relatedSlots } from '../../operation/related-rows.js';
 import { onPrimary } from '../../postgres/index.js';
+import { constantDefault } from '../../request/parse-replacement.js';
 import { recordValue } from '../../request/query/rule-filters.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
 import { keptIn } from '../../util/memo.js';
@@ -45,7 +49,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   if (!parentKey || !targetKey) throw new TypeError(`${info.name} joins nothing.`);
   const sequelize = model.sequelize as Sequelize;
   const shown = shownAttributes(below, link.fields);
-  const offered = linkAttributes(below, link.fields);
+  const offered = linkAttributes(below, link.fields).filter((attribute) => !isGenerated(attribute));
   const encoder = new RowEncoder(info);
   const many = new ManyRows(info);
   const tests = (['create', 'update', 'delete'] as const).map((endpoint) => ({
@@ -68,12 +72,14 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     const keys = keysOf(request, found);
     return idOf(info.address, (name) => keys[name]);
   };
-  /** Values of a link that was removed, and is there again: those of a new one. */
+  /** Values of a new link, with those that it does not name. */
   const anew = (values: Values, given: Values): Values => {
     const defaults = defaultValues(model);
-    const usual = offered.flatMap(({ name, nullable, found }) => {
-      const value = defaults[name]?.() ?? found?.constant ?? (nullable ? null : undefined);
-      return value === undefined ? [] : [[name, value] as const];
+    const usual = offered.flatMap((attribute) => {
+      const { name, nullable } = attribute;
+      const value = defaults[name]?.() ?? constantDefault(attribute);
+      if (value !== undefined) return [[name, value] as const];
+      return nullable && !isFilled(attribute) ? [[name, null] as const] : [];
     });
     return { ...Object.fromEntries(usual), ...given, ...values };
   };
@@ -83,9 +89,11 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     async add(request: LinkRequest, rows: readonly Values[]): Promise<number | null> {
       const { input, on } = request;
       const groups = new Map<string, GivenRow[]>();
+      const isFound = offered.every(({ found }) => found);
       for (const [place, row] of rows.entries()) {
         const given: GivenRow = { place, texts: [], lengths: [] };
-        const shape = encoder.newRow(row, intoCells(given));
+        // Rows with the same attributes are inserted in one order, in which no two requests wait for each other.
+        const shape = encoder.newRow(isFound ? anew(row, {}) : row, intoCells(given));
         if (shape === null || given.isNested) return null;
         keptIn(groups, shape, () => []).push(given);
       }
@@ -115,16 +123,23 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         seenPairs(below, input.related),
       );
       const rows = { where, mark: mark as DeletionMark | null, maximum: keys.length };
-      return (await many.deleteMatching(rows, relatedSlots(input.related), on)) !== null;
+      const done = await many.deleteMatching(rows, relatedSlots(input.related), on);
+      if (done && (done.isExceeded || done.written < keys.length)) throw notStored('delete');
+      return done !== null;
     },
   };
 
   /** The rows as records, with hooks. */
-  const repositoryFor = ({ input }: LinkRequest): Repository => {
+  const repositoryFor = ({ action: { request } }: LinkRequest): Repository => {
     const rows = new Repository(model).addressedBy(keyText(info.address));
-    const { through } = input.related;
-    return through ? rows.within(Object.assign(() => through, { to: noOtherModel })) : rows;
+    const source = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
+    return source ? rows.within(source) : rows;
   };
+  /** True where an item names a row of another model, some of whose rows the request may not see. */
+  const isReferring = ({ action: { request }, input }: LinkRequest): boolean =>
+    (accessRules(request)?.keysOf(model) ?? []).some((key) =>
+      keyAttributes(key).some((name) => input.items.some(({ values }) => (values[name] ?? null) !== null)),
+    );
   const createUnlessThere = async (rows: Repository, values: Values): Promise<number> => {
     const session = joinableSession(sequelize, 'write');
     const create = () => rows.create(values);
@@ -132,7 +147,10 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       await (session ? runInSavepoint(session, 'write', create) : create());
       return 1;
     } catch (error) {
-      if (describeFault(error)?.kind === 'unique') return 0;
+      const isThere =
+        describeFault(error)?.kind === 'unique' &&
+        (await rows.find(idOf(info.address, (name) => values[name]) as Id));
+      if (isThere) return 0;
       throw error;
     }
   };
@@ -148,7 +166,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         ([n, key, isAlive, ...rest]): FoundLink => ({
           place: (n ?? null) as number | null,
           key: String(key),
-          state: isAlive === null ? 'none' : isAlive ? 'linked' : 'gone',
+          state: key === null ? 'keyless' : isAlive === null ? 'none' : isAlive ? 'linked' : 'gone',
           id: rest.slice(0, length) as string[],
           values: rest.slice(length),
         }),
@@ -164,7 +182,8 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         ...keysOf(request, found),
         ...item.values,
       }));
-      const isOurs = isByRows();
+      // A repository checks what values refer to.
+      const isOurs = isByRows() && !isReferring(request);
       const records = repositoryFor(request);
       const removed = remove.map(({ key }) => key);
       if (removed.length > 0 && !(isOurs && (await bySql.remove(request, removed))))
@@ -209,8 +228,4 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       }),
     );
   }
-}
-
-function noOtherModel(): never {
-  throw new TypeError('The rows of links are of one model.');
 }

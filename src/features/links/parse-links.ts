@@ -174,9 +174,7 @@ async function parseItem(
       { pointer: '', code: 'isObject', detail: 'Each item must be a JSON object with the id of a record.' },
     ];
   const { id, ...rest } = body as Readonly<Record<string, unknown>>;
-  const parsed = ['string', 'number', 'boolean'].includes(typeof id)
-    ? tryParseId(plan, String(id))
-    : MALFORMED;
+  const parsed = isIdValue(plan, id) ? tryParseId(plan, String(id)) : MALFORMED;
   const issues: RequestIssue[] = [];
   if (parsed.kind === 'malformed')
     issues.push({
@@ -192,6 +190,15 @@ async function parseItem(
     issues.push(...error.errors);
   }
   return issues;
+}
+
+/** True for a text as in paths, and for the value that the record has. A number of JSON that is rounded would name another record. */
+function isIdValue({ idKind }: Resource['plan'], id: unknown): boolean {
+  if (typeof id === 'number')
+    return (
+      (idKind === 'integer' || idKind === 'custom') && (!Number.isInteger(id) || Number.isSafeInteger(id))
+    );
+  return typeof id === 'string' || (idKind === 'value' && typeof id === 'boolean');
 }
 
 const MALFORMED = { kind: 'malformed', expected: 'the id of a record' } as const;

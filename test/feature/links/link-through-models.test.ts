@@ -199,7 +199,7 @@ except(OVERRIDDEN).describe('links by a join model', () => {
       removed: 0,
     });
     await site.agent.put('/books/1/labels').send([{ id: 1, note: 'y' }, { id: 3 }]);
-    expect(seen).to.deep.equal(['made number 2', 'made number 1', 'gone 2', 'changed 1 y', 'made number 3']);
+    expect(seen).to.deep.equal(['made number 1', 'made number 2', 'gone 2', 'changed 1 y', 'made number 3']);
     const refused = await site.agent.put('/books/1/labels').send([{ id: 4 }, { id: 2, note: 'refuse' }]);
     expectProblem(refused, 400, { detail: 'A hook refuses this.' });
     expect(await rows('SELECT "labelId" AS id FROM labellings ORDER BY 1')).to.deep.equal([
