@@ -185,7 +185,10 @@ export function writtenFilterProblems(plans: readonly ResourcePlan[]): string[] 
       source: `${name}: visible`,
     })),
     ...plans.flatMap(({ name, info, access }) =>
-      [...(access?.can ?? [])].map(([can, rule]) => ({ info, rule, source: `${name}: can.${can}` })),
+      // The rule of an option may be that of an operation, which has the name that was written.
+      [...new Map([...(access?.can ?? [])].toReversed().map(([can, rule]) => [rule, can]))].map(
+        ([rule, can]) => ({ info, rule, source: `${name}: can.${can}` }),
+      ),
     ),
     ...plans.flatMap(({ name, relations }) =>
       everyInclude(relations.include).map(({ path, target: { info }, where }) => ({
