@@ -83,7 +83,7 @@ class NoDecorators {
 }
 
 const CRUD_OPTIONS =
-  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, search, softDelete, sentBack, bulk, aggregate, export, upsert, import, history, changes';
+  'prefix, tags, description, endpoints, readOnly, only, pagination, pageSize, count, filterAllow, sortAllow, defaultSort, readSchema, createSchema, updateSchema, dependencies, id, idType, unknownQuery, etag, ifMatch, include, subresources, scope, visible, can, fields, set, search, softDelete, sentBack, increment, links, bulk, aggregate, export, upsert, import, nested, history, changes';
 
 describe('misconfiguring', () => {
   const site = serveTestApp(() => ({
