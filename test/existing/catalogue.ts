@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import { KINDS } from '../../src/scaffold/catalogue-statement.js';
 import type { LeftOut } from '../../src/scaffold/model-plan.js';
-import type { Specimen } from './generated.js';
+import type { Link, Specimen } from './generated.js';
 
 /**
  * Columns of tables and views, but those of the system, of extensions and of partitions. Materialized views have no types there, and
@@ -23,15 +23,15 @@ const KEYS = `
   FROM information_schema.table_constraints JOIN information_schema.key_column_usage
   USING (constraint_schema, constraint_name, table_schema, table_name) WHERE constraint_type = 'PRIMARY KEY' GROUP BY 1`;
 
-/** A row for each pair of columns. */
+/** The pairs of columns of each. */
 const FOREIGN_KEYS = `
   SELECT f.conname AS name, n.nspname || '.' || c.relname AS child, m.nspname || '.' || r.relname AS parent,
-    a.attname AS own, b.attname AS other, count(*) OVER (PARTITION BY f.oid)::int AS pairs
-  FROM pg_constraint f CROSS JOIN unnest(f.conkey, f.confkey) AS p (own, other)
+    json_agg(a.attname ORDER BY p.place) AS own, json_agg(b.attname ORDER BY p.place) AS other
+  FROM pg_constraint f CROSS JOIN unnest(f.conkey, f.confkey) WITH ORDINALITY AS p (own, other, place)
   JOIN pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = p.own JOIN pg_attribute b ON b.attrelid = f.confrelid AND b.attnum = p.other
   JOIN pg_class c ON c.oid = f.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
   JOIN pg_class r ON r.oid = f.confrelid JOIN pg_namespace m ON m.oid = r.relnamespace
-  WHERE f.contype = 'f' AND f.conparentid = 0 AND NOT c.relispartition`;
+  WHERE f.contype = 'f' AND f.conparentid = 0 AND NOT c.relispartition GROUP BY 1, 2, 3, f.oid`;
 
 /** Differences between the catalogue and the models, but those that the generator has reported. */
 export async function missedFacts(
@@ -61,20 +61,23 @@ export async function missedFacts(
       missed.push(`${table}: its key is ${own.id}, and not ${columns}`);
   }
   const foreignKeys = await client.query(FOREIGN_KEYS);
-  for (const { name, child, parent, own, other, pairs } of foreignKeys.rows) {
+  for (const { name, child, parent, own, other } of foreignKeys.rows) {
     const [from, to] = [models.get(child), models.get(parent)];
     if (!from || reported.has(`foreign key "${name}" of ${child}`)) continue;
-    const there = from.links.some(
-      (link) => link.isOne && link.target === to && link.own === own && link.other === other,
-    );
+    const there = from.links.some((link) => link.isOne && link.target === to && hasPairs(link, own, other));
     const back = to?.links.some(
       (link) =>
-        link.own === other &&
-        link.other === own &&
+        hasPairs(link, other, own) &&
         (link.through ? link.through.sql === from.table.sql : link.target === from),
     );
-    if (pairs > 1 || !there || !back)
-      missed.push(`${child}: the foreign key ${name} has no relation, or none back`);
+    if (!there || !back) missed.push(`${child}: the foreign key ${name} has no relation, or none back`);
   }
   return missed;
+}
+
+/** True where a relation has these pairs, in any order. */
+function hasPairs(link: Link, own: readonly string[], other: readonly string[]): boolean {
+  const pairs = (from: readonly string[], to: readonly string[]) =>
+    from.map((name, at) => `${name}=${to[at]}`).sort();
+  return `${pairs(link.own, link.other)}` === `${pairs(own, other)}`;
 }

@@ -5,6 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ModelCtor } from 'sequelize-typescript';
+import { keyRelationsOf } from '../../src/declare/key-relations.js';
 import type { CrudOptions, ModelClass } from '../../src/index.js';
 import { type ModelsOptions, type ModelsReport, writeModels } from '../../src/scaffold/model-files.js';
 import type { LeftOut } from '../../src/scaffold/model-plan.js';
@@ -16,9 +17,9 @@ export interface Link {
   readonly name: string;
   readonly isOne: boolean;
   readonly target: Specimen;
-  /** Columns of the model, and of the target or of the join table, pair by pair: one. */
-  readonly own: string;
-  readonly other: string;
+  /** Columns of the model, and of the target or of the join table, pair by pair. */
+  readonly own: readonly string[];
+  readonly other: readonly string[];
   /** The join table, and the column there that refers to a column of the target. */
   readonly through?: { readonly sql: string; readonly to: string; readonly key: string };
 }
@@ -188,6 +189,19 @@ export function specimensOf(models: readonly ModelClass[], relations: readonly R
       const target = specimens.find(({ model }) => model === association.target);
       if (target) specimen.links.push({ name, target, ...pairOf(specimen.model, association) });
     }
+    for (const { name, isOne, target, keys } of keyRelationsOf(specimen.model as unknown as ModelClass)) {
+      const other = specimens.find(({ model }) => (model as unknown) === target());
+      if (!other) continue;
+      const columns = (model: ModelCtor, attributes: string[]) =>
+        attributes.map((each) => columnOf(model, each));
+      specimen.links.push({
+        name,
+        isOne,
+        target: other,
+        own: columns(specimen.model, Object.keys(keys)),
+        other: columns(other.model, Object.values(keys)),
+      });
+    }
   }
   return specimens;
 }
@@ -200,9 +214,9 @@ function pairOf(model: ModelCtor, association: Association): Omit<Link, 'name' |
   const { associationType, isSingleAssociation: isOne, target, foreignKey } = association;
   const { sourceKey = '', targetKey = '', otherKey = '', through } = association;
   if (associationType === 'BelongsTo')
-    return { isOne, own: columnOf(model, foreignKey), other: columnOf(target, targetKey) };
-  const own = columnOf(model, sourceKey);
-  if (!through) return { isOne, own, other: columnOf(target, foreignKey) };
+    return { isOne, own: [columnOf(model, foreignKey)], other: [columnOf(target, targetKey)] };
+  const own = [columnOf(model, sourceKey)];
+  if (!through) return { isOne, own, other: [columnOf(target, foreignKey)] };
   const { schema, tableName } = through.model.getTableName() as unknown as {
     schema: string;
     tableName: string;
@@ -210,7 +224,7 @@ function pairOf(model: ModelCtor, association: Association): Omit<Link, 'name' |
   return {
     isOne,
     own,
-    other: columnOf(through.model, foreignKey),
+    other: [columnOf(through.model, foreignKey)],
     through: {
       sql: `"${schema}"."${tableName}"`,
       to: columnOf(through.model, otherKey),

@@ -1,5 +1,5 @@
 /** Reads of a model: pages in many orders and both directions, filters, relations, single records. */
-
+import { isDeepStrictEqual } from 'node:util';
 import type { Link } from './generated.js';
 import type { Answer, Json, Judge, Path } from './judge.js';
 import { isSortable, orderBy, texts, toJson } from './judge.js';
@@ -155,16 +155,22 @@ export async function readRelations(judge: Judge, links: readonly Link[]): Promi
   const rows = all.slice(0, PAGE_MAX);
   if (specimen.id.length === 0 && all.length > PAGE_MAX) return;
   for (const { name, isOne, own, other, target, through } of links) {
-    const [join, joined] = through
-      ? [`JOIN ${through.sql} j ON j.${quote(through.to)} = t.${quote(through.key)}`, `j.${quote(other)}`]
-      : ['', `t.${quote(other)}`];
+    const [join, from] = through
+      ? [`JOIN ${through.sql} j ON j.${quote(through.to)} = t.${quote(through.key)}`, 'j']
+      : ['', 't'];
+    // A row refers to none where a column is NULL.
+    const joined = other.map((each) => `${from}.${quote(each)}`);
+    const key = `CASE WHEN num_nulls(${joined}) = 0 THEN jsonb_build_array(${joined.map((each) => `${each}::text`)})::text END`;
+    const keyOf = (row: Row) => own.map((each) => row[each] ?? null);
     const related = await client.query<Row>(
-      `SELECT ${texts(target)}, ${joined}::text AS "~own" FROM ${target.table.from} t ${join} WHERE ${joined}::text = ANY($1) ${orderBy(target, [])}`,
-      [rows.map((row) => row[own])],
+      `SELECT ${texts(target)}, ${key} AS "~own" FROM ${target.table.from} t ${join} WHERE ${key} IN (SELECT jsonb_array_elements($1::jsonb)::text) ${orderBy(target, [])}`,
+      [JSON.stringify(rows.map(keyOf))],
     );
     const wanted = rows.map((row) => {
       const mine = related.rows
-        .filter((each) => each['~own'] === row[own])
+        .filter(
+          (each) => each['~own'] !== null && isDeepStrictEqual(JSON.parse(`${each['~own']}`), keyOf(row)),
+        )
         .map((each) => toJson(target, each));
       const many = { items: mine.slice(0, INCLUDED), has_next: mine.length > INCLUDED };
       return { ...toJson(specimen, row), [name]: isOne ? (mine[0] ?? null) : many };

@@ -32,8 +32,12 @@ import { Card, SERVED, Twin, type World } from '../../support/tenant-notes.js';
 
 /** Overrides of every method that call `super`, and routes of their own. */
 function overridden(model: ModelClass, options: CrudOptions = {}) {
-  // No export goes through a method list; the type takes an option or none.
-  const listed = { ...options, export: undefined } as unknown as CrudOptions;
+  // No export goes through a method list, and neither import nor keys of upserts go with a list of endpoints without them; the type takes an option or none.
+  const listed = {
+    ...options,
+    export: undefined,
+    ...(options.endpoints ? { upsert: undefined, import: undefined } : {}),
+  } as unknown as CrudOptions;
   class Overridden extends passingController(crudController(model, listed)) {
     @Get('/:id/alike')
     async alike(
