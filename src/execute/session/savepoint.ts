@@ -1,6 +1,6 @@
 /** Work that joins the session of the running code, and parts of it that are undone alone. */
 import type { Sequelize, Transaction } from 'sequelize';
-import { currentSession } from '../../postgres/index.js';
+import { currentSession, SessionTransaction } from '../../postgres/index.js';
 import { DatabaseSession, type SessionMode } from './database-session.js';
 
 /** The session that the running code is in, if it is of this kind and goes on. */
@@ -27,6 +27,8 @@ export async function runInSavepoint<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const transaction = await session.begin();
+  if (name === 'write' && transaction instanceof SessionTransaction && (await transaction.openPart()))
+    return runInPart(session, transaction, work);
   const execute = executorOf(session, transaction);
   return session.runUndoable(async (checkParts) => {
     await execute(`SAVEPOINT ${name}`);
@@ -38,6 +40,25 @@ export async function runInSavepoint<T>(
     } catch (error) {
       // It fails where the connection is lost, and then the error at hand says so already.
       await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
+      throw error;
+    }
+  });
+}
+
+/** The same without a round trip of its own. */
+function runInPart<T>(
+  session: DatabaseSession,
+  transaction: SessionTransaction,
+  work: () => Promise<T>,
+): Promise<T> {
+  return session.runUndoable(async (checkParts) => {
+    try {
+      const result = await work();
+      checkParts();
+      transaction.closePart();
+      return result;
+    } catch (error) {
+      await transaction.undoPart().catch(() => {});
       throw error;
     }
   });

@@ -1,103 +1,31 @@
 /**
- * Statements of a transaction, on its one connection: of one that Sequelize has begun, and of one that begins here. The BEGIN of the
- * latter goes with the first statement, in one Sync: PostgreSQL executes the statement only if the BEGIN succeeded, and
- * answers both together. A transaction without a statement sends nothing.
+ * A transaction that begins here. Its BEGIN goes with the first statement, in one Sync: PostgreSQL executes the statement only if the
+ * BEGIN succeeded, and answers both together. A transaction without a statement sends nothing.
  */
-import { ConnectionError, type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
-import { instanceOptions, logStatement } from '../../describe/sequelize-internals.js';
+import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
 import { traceStatement } from '../../diagnostics/channels.js';
-import { asDatabaseError, lateQuery, toSequelizeError } from '../../errors/sequelize-error.js';
-import type { Batch, Execution, TextResult, TextValues } from '../protocol/batch.js';
+import { toSequelizeError } from '../../errors/sequelize-error.js';
+import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isTraced, markBroken } from '../protocol/pg-internals.js';
-import type { StatementExecutor } from '../protocol/pg-text-query.js';
-import { StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isStale } from '../protocol/stale-statement.js';
-import {
-  type PooledClient,
-  type TransactionState,
-  transactionInternals,
-  transactionState,
-} from '../session/connection-internals.js';
+import { type PooledClient, transactionInternals } from '../session/connection-internals.js';
 import type { RequestSettings } from '../session/session.js';
+import {
+  type Begin,
+  type ConnectionExecutor,
+  singleTarget,
+  soundClient,
+  type TextStatement,
+} from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import type { StatementTarget } from './statement-target.js';
 
-interface TextStatement {
-  readonly text: string;
-  readonly values: TextValues;
-}
-
-/** Statements that are executed before another one, which is executed only if they succeed. */
-interface Begin {
-  readonly before: readonly TextStatement[];
-  /** True where the connection keeps the statements of `before` prepared. A stale one has to be sent again. */
-  readonly keepsBefore: boolean;
-  /** True where the connection keeps the statement prepared. */
-  readonly isKept: boolean;
-  /** Called when any of them fails, before anything else is sent. */
-  fail(error: Error): void;
-}
-
-/** The statements of one Sequelize instance. */
-export class ConnectionExecutor {
-  readonly #sequelize: Sequelize;
-  readonly #executor: StatementExecutor;
-  readonly #kept: StatementCache;
-  readonly #unkept = new StatementCache(unnamed);
-
-  /** @param kept the statements that connections keep */
-  constructor(sequelize: Sequelize, executor: StatementExecutor, kept: StatementCache) {
-    this.#sequelize = sequelize;
-    this.#executor = executor;
-    this.#kept = kept;
-  }
-
-  /** The connection of a transaction that is begun. */
-  within(transaction: Transaction): StatementTarget {
-    return singleTarget(async (text, values) => {
-      const state = transactionState<PooledClient>(transaction);
-      const client = soundClient(state, text);
-      this.log(text, state.id);
-      return this.execute(client, text, values);
-    });
-  }
-
-  /**
-   * Executes a statement behind those that were sent before. The connection keeps it only where it is the
-   * first one: one that is stale ends the transaction that it is in.
-   */
-  execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
-    const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);
-    const trace = traceStatement(text);
-    return new Promise((resolve, reject) => {
-      const settle: Execution['settle'] = (error, result) => {
-        trace?.end(error, result?.count);
-        if (error) reject(asDatabaseError(error, statement, values));
-        else resolve(result as TextResult);
-      };
-      const end: Batch['end'] = (error) => {
-        if (error) begin?.fail(error);
-      };
-      const cache = begin?.keepsBefore ? this.#kept : this.#unkept;
-      const before = (begin?.before ?? []).map((each) => ({
-        statement: cache.get(each.text),
-        values: each.values,
-      }));
-      try {
-        const executions = [{ values, trace, settle }];
-        this.#executor.execute(client, { before, statement, executions, end });
-      } catch (error) {
-        // A part may have been sent.
-        client._invalid = true;
-        trace?.end(error);
-        throw error;
-      }
-    });
-  }
-
-  log(text: string, transaction: string): void {
-    if (instanceOptions(this.#sequelize).logging) logStatement(this.#sequelize, text, transaction);
-  }
+/** A part of a transaction that can be undone alone. */
+interface Part {
+  /** True where its statements are over, and it is not released yet. */
+  isOver: boolean;
+  /** Savepoints in it. */
+  savepoints: number;
 }
 
 /** Statement that ends a transaction. */
@@ -129,8 +57,11 @@ export class SessionTransaction extends Transaction {
   #hasBegun = false;
   /** True where a statement has failed with the BEGIN, so that nothing may be committed behind it. */
   #isDoomed = false;
-  /** Resolves when the statement that was sent with the BEGIN has ended. There is one at most. */
+  /** Resolves when the statement has ended that may have to be sent again: with the BEGIN, or with a savepoint. There is one at most. */
   #first: Promise<void> | null = null;
+  #part: Part | null = null;
+  /** Statements that go with the next one. */
+  #due: string[] = [];
   /** True where the connection was taken meanwhile, so that any statement may have been sent on it. */
   #isTaken = false;
 
@@ -163,6 +94,7 @@ export class SessionTransaction extends Transaction {
   get connection(): PooledClient | undefined {
     if (this.#first) this.#isTaken = true;
     else if (!this.#hasBegun && !this.finished) this.#beginAlone();
+    if (!this.finished) this.#sendDue();
     return this.#client;
   }
 
@@ -171,6 +103,52 @@ export class SessionTransaction extends Transaction {
     while (this.#first) await this.#first;
     // Now, as another statement could go with the BEGIN before they come to it.
     void this.connection;
+  }
+
+  /**
+   * Begins a part that can be undone alone. Its SAVEPOINT goes with its first statement in one Sync, and one more with each of the next:
+   * the connection may keep them all. The RELEASE goes with what is sent behind it, and is left out before the end.
+   *
+   * @returns false where there is such a part, or the SAVEPOINT has to be seen: it is the caller's to send then
+   */
+  async openPart(): Promise<boolean> {
+    while (this.#first) await this.#first;
+    if (!this.#hasBegun || this.finished || isTraced() || this.#part?.isOver === false) return false;
+    if (this.#part) this.#due.push(RELEASE);
+    this.#due.push(savepoint(PART));
+    this.#part = { isOver: false, savepoints: 0 };
+    return true;
+  }
+
+  /** Ends the part. Nothing is sent. */
+  closePart(): void {
+    if (!this.#part) return;
+    if (this.#part.savepoints > 0) this.#part.isOver = true;
+    else this.#forgetPart();
+  }
+
+  /** Undoes the part. */
+  async undoPart(): Promise<void> {
+    while (this.#first) await this.#first;
+    const isSent = this.#part !== null && this.#part.savepoints > 0;
+    this.#forgetPart();
+    if (isSent && !this.finished) await this.#send(`${rollbackTo(PART)}; ${RELEASE}`);
+  }
+
+  #forgetPart(): void {
+    this.#part = null;
+    // The RELEASE of an earlier part is still due.
+    if (this.#due.at(-1) === savepoint(PART)) this.#due.pop();
+  }
+
+  /** Sends what is due before statements of others, and the RELEASE of a part that is over. */
+  #sendDue(): void {
+    if (this.#part?.isOver) {
+      this.#part = null;
+      this.#due.push(RELEASE);
+    } else if (this.#part && this.#due.length > 0) this.#part.savepoints += 1;
+    // Where it fails the transaction has failed, and what is sent behind it reports that.
+    for (const text of this.#due.splice(0)) this.#send(text).catch(() => {});
   }
 
   /**
@@ -223,8 +201,50 @@ export class SessionTransaction extends Transaction {
     // A tracer is shown statements, without the BEGIN and the settings before one.
     if (!this.#hasBegun && (this.#isDoomed || isTraced())) this.#beginAlone();
     if (!this.#hasBegun) return this.#runFirst(client, text, values, isKept);
+    if (this.#part) return this.#runInPart(this.#part, text, values, isKept);
     this.#executor.log(text, this.id);
-    return this.#executor.execute(client, text, values);
+    return this.#executor.execute(client, text, values, this.#begins(this.#due.splice(0), false));
+  }
+
+  /** Runs a statement with a savepoint, to which the transaction goes back where it is stale. */
+  #runInPart(part: Part, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
+    const isFirst = this.#due.length > 0;
+    if (!isFirst) {
+      if (!isKept || part.savepoints >= MAX_SAVEPOINTS) {
+        this.#executor.log(text, this.id);
+        return this.#executor.execute(this.#soundClient(text), text, values);
+      }
+      this.#due.push(savepoint(STATEMENT));
+    }
+    part.savepoints += 1;
+    const result = this.#runRepeatable(isFirst ? PART : STATEMENT, text, values, isKept);
+    const settle = () => {
+      this.#first = null;
+    };
+    this.#first = result.then(settle, settle);
+    return result;
+  }
+
+  async #runRepeatable(name: string, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
+    for (let isLast = false; ; isLast = true) {
+      const begins = this.#begins(this.#due.splice(0), isKept);
+      this.#executor.log(text, this.id);
+      try {
+        return await this.#executor.execute(this.#soundClient(text), text, values, begins);
+      } catch (error) {
+        if (!isOfStale(error) || this.#isOver) throw error;
+        // The transaction can go on also where the statement is stale for ever: the caller may have another one.
+        await this.#send(rollbackTo(name)).catch(() => {});
+        if (isLast) throw error;
+      }
+    }
+  }
+
+  /** Statements before one. They are not kept: one that is stale could not be undone. */
+  #begins(texts: readonly string[], isKept: boolean): Begin | undefined {
+    if (texts.length === 0 && !isKept) return undefined;
+    for (const text of texts) this.#executor.log(text, this.id);
+    return { before: texts.map((text) => ({ text, values: [] })), keepsBefore: false, isKept };
   }
 
   #soundClient(text: string, finished?: 'commit' | 'rollback'): PooledClient {
@@ -261,8 +281,7 @@ export class SessionTransaction extends Transaction {
     try {
       return await this.#executor.execute(client, text, values, begin);
     } catch (error) {
-      const { parent } = error as { readonly parent?: unknown };
-      if (parent === undefined || !isStale(parent)) throw error;
+      if (!isOfStale(error)) throw error;
     }
     await this.#send('ROLLBACK');
     return this.#executor.execute(client, text, values, begin);
@@ -314,6 +333,28 @@ export class SessionTransaction extends Transaction {
   }
 }
 
+/** Savepoint of a part. */
+const PART = 'write';
+/** Savepoint of one statement of it. */
+const STATEMENT = 'statement';
+/** Savepoints of a part, at most: each costs PostgreSQL memory until the part is released. */
+const MAX_SAVEPOINTS = 16;
+/** Releases those in it, too. */
+const RELEASE = `RELEASE SAVEPOINT ${PART}`;
+
+function savepoint(name: string): string {
+  return `SAVEPOINT ${name}`;
+}
+
+function rollbackTo(name: string): string {
+  return `ROLLBACK TO SAVEPOINT ${name}`;
+}
+
+function isOfStale(error: unknown): boolean {
+  const { parent } = error as { readonly parent?: unknown };
+  return parent !== undefined && isStale(parent);
+}
+
 /** SQLSTATE of all statements behind one that failed. */
 const FAILED_TRANSACTION = '25P02';
 
@@ -321,35 +362,4 @@ const FAILED_TRANSACTION = '25P02';
 function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
   const level = isolationLevel ? ` ISOLATION LEVEL ${isolationLevel}` : '';
   return `START TRANSACTION${level}${readOnly ? ' READ ONLY' : ''}`;
-}
-
-/**
- * Runs each statement in one way: all see the writes of earlier ones.
- *
- * @param run gets true where a connection may keep the statement
- */
-function singleTarget(
-  run: (text: string, values: TextValues, isKept: boolean) => Promise<TextResult>,
-): StatementTarget {
-  return {
-    read: (text, values, _table, isPlanned = false) => run(text, values, !isPlanned),
-    write: (text, values) => run(text, values, true),
-    sharesWrites: false,
-  };
-}
-
-/**
- * The connection of a transaction that goes on.
- *
- * @throws Sequelize's error where it has ended, or its connection is in doubt
- */
-function soundClient(
-  { finished, connection }: Pick<TransactionState<PooledClient>, 'finished' | 'connection'>,
-  sql: string,
-): PooledClient {
-  if (finished) throw lateQuery(finished, sql);
-  if (!connection || connection._invalid) {
-    throw new ConnectionError(new Error('Connection terminated before the query'));
-  }
-  return connection;
 }

@@ -18,11 +18,12 @@ import { readOnPrimary } from '../session/read-on-primary.js';
 import { isLockTimeout, LIMIT_LOCKS, SlowReads, TableShares } from '../session/read-shares.js';
 import { currentSettings, type RequestSettings } from '../session/session.js';
 import { forgetTriggers } from '../session/table-triggers.js';
+import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
 import { type ExecuteAlone, GroupCommit } from './group-commit.js';
 import { type Lane, Lanes, RepeatBudget, type RetryElsewhere, SharedRead } from './lanes.js';
-import { ConnectionExecutor, SessionTransaction } from './session-transaction.js';
+import { SessionTransaction } from './session-transaction.js';
 import type {
   PendingStatement,
   SettingsStatement,
