@@ -1,4 +1,4 @@
-/** Compares what is written with what PostgreSQL says, and looks at conditions, keys and the order of many. */
+/** Compares written rows with those of PostgreSQL, and checks conditions, keys and the order of many. */
 import { randomUUID } from 'node:crypto';
 import type { ArticleValues } from '../contenders/support/article-values.js';
 import { randomId, randomValues } from '../load/article.js';

@@ -1,4 +1,4 @@
-/** Who is compared where records are written under conditions, with keys, and many at once. */
+/** The contenders where records are written under conditions, with keys, and many at once. */
 import { join } from 'node:path';
 import type { Contender } from '../contenders.js';
 import { BENCH } from '../paths.js';
@@ -32,7 +32,7 @@ export const WRITE_CONTENDERS: readonly Contender<WriteWire>[] = [
   },
 ];
 
-/** What a contender does not offer. */
+/** The workloads that a contender does not offer. */
 function omits(...workloads: readonly WriteWorkload[]): Pick<Contender, 'omits'> {
   return { omits: workloads };
 }

@@ -1,4 +1,4 @@
-/** What is measured of writes: one record, a hundred, and the same under a condition, with a key, or with history. */
+/** Workloads of writes: one record, a hundred, and the same under a condition, with a key, or with history. */
 import { EACH_ROW, FRESH_KEY, FRESH_NUMBER, randomChanges, randomValues } from '../load/article.js';
 import type { Call } from '../load/call.js';
 import { createRandom, type Random } from '../load/random.js';

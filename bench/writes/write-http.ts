@@ -24,17 +24,17 @@ import type { Change } from './write-wires.js';
 export interface Written {
   readonly json: string;
   readonly version: string | number;
-  /** Its place in the request, where the statement tells. */
+  /** Its place in the request, where the statement returns it. */
   readonly place: number;
 }
 
-/** How statements are run. */
+/** Executes statements. */
 export interface Runner {
   /** Rows of articles. */
   rows(statement: Statement): Promise<readonly Written[]>;
   /** Rows of texts. */
   texts(statement: Statement): Promise<readonly TextRow[]>;
-  /** What `rows` makes of a row whose values are texts. */
+  /** The JSON that `rows` makes of a row whose values are texts. */
   fromTexts(row: TextRow): string;
 }
 

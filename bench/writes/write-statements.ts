@@ -31,7 +31,7 @@ export function insertOne(article: ArticleValues): Statement {
   return { name: 'insert-one', text: INSERT_ONE, values: valuesOf(article) };
 }
 
-/** Which request it is: the scope of its key, the key, and a hash of the request. */
+/** The identity of a request: the scope of its key, the key, and a hash of the request. */
 export type RequestKey = readonly [scope: string, key: string, fingerprint: string];
 
 export function insertWithKey(article: ArticleValues, key: RequestKey): Statement {
@@ -82,7 +82,7 @@ export function updateMany(changes: readonly Change[]): Statement {
   };
 }
 
-/** Changes nothing where there are more rows than a batch; the count tells. */
+/** Changes nothing where there are more rows than a batch. The result has their count. */
 export function updateRange(from: number, to: number, changes: Partial<ArticleValues>): Statement {
   const names = namesOf(changes);
   const assignments = names.map((name, index) => `${name} = $${index + 3}, `).join('');

@@ -1,4 +1,4 @@
-/** How each API is asked to write, one record and many. */
+/** Requests to each API that write one record, and many. */
 import type { ArticleValues } from '../contenders/support/article-values.js';
 import type { Answer, Call } from '../load/call.js';
 
@@ -32,7 +32,7 @@ const writes = {
   updateManyKept: (body) => ({ method: 'PATCH', path: KEPT_PATH, body }),
 } satisfies Partial<WriteWire>;
 
-/** What the hand-written contenders have. */
+/** The wire of the hand-written contenders. */
 export const handWritten: WriteWire = {
   ...writes,
   updateRange: (from, to, body) => ({ method: 'PATCH', path: `${PATH}?from=${from}&to=${to}`, body }),

@@ -33,8 +33,8 @@ export const i18nProvider: I18nProvider = {
   translate: (key, options) => translations.get(key) ?? defaultI18nProvider.translate(key, options),
 };
 
-/** What a page may ask of a list: fields and relations. Names that the atlas does not know do not compile. */
+/** Parameters that a page may send to a list: fields and relations. Names that the atlas does not have do not compile. */
 export type Query<Path extends keyof paths> = ListQuery<paths, Path>;
 
-/** What a page may ask of groups. */
+/** Parameters that a page may send for groups. */
 export type Groups<Path extends keyof paths> = AggregateQuery<paths, Path>;

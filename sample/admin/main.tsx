@@ -13,7 +13,7 @@ const { Route } = reactRouterProvider;
 
 function BackOffice() {
   return (
-    // Without the switch react-admin tells its makers where it runs.
+    // Without the switch react-admin reports to its makers where it runs.
     <Admin
       dataProvider={dataProvider}
       i18nProvider={i18nProvider}

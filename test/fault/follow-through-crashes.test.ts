@@ -53,7 +53,7 @@ class Follower {
         await stream.until(({ isEnded }) => isEnded || this.#isDone || performance.now() > until);
         response.destroy();
         if (response.statusCode !== 200) continue;
-        // What was received whole: an id without its end is not kept.
+        // Events that arrived whole: an id without its end is not kept.
         for (const event of stream.events) this.ids.push(String(event.id));
         this.#last = stream.ids.at(-1) ?? this.#last;
       } catch {

@@ -93,7 +93,7 @@ describe('creates that are sent again until they are acknowledged', function () 
     else if (chance < 3) proxy.heal();
   }
 
-  /** Sends a create until it is acknowledged; tells whether the answer was that of an earlier try. */
+  /** Sends a create until it is acknowledged. Returns true where the answer is that of an earlier try. */
   async function createOnce(table: string, name: string): Promise<boolean> {
     for (let attempt = 0; attempt < PATIENCE; attempt += 1) {
       await meddle();

@@ -119,7 +119,7 @@ describe('a replica whose recovery ends reads', function () {
     while (!(await hasReplayed(String(rows[0]?.place))));
   }
 
-  /** Asks the replica. The recovery may end this connection, too; it has not told then. */
+  /** Queries the replica. The recovery may end this connection, too; the result is false then. */
   async function hasReplayed(place: string): Promise<boolean> {
     const onReplica = new Client({ connectionString: replica.url('postgres') });
     onReplica.on('error', () => {});
@@ -141,7 +141,7 @@ describe('a replica whose recovery ends reads', function () {
     const get = (address: string) => ask(paths[path], { path: address });
 
     /**
-     * Asks until each address has had an answer of the kind that is looked for. A read that begins while the recovery waits
+     * Sends requests until each address has had an answer of the kind that the test expects. A read that begins while the recovery waits
      * for the page of another one is not ended, and answers as if nothing had happened.
      */
     async function untilEach(
@@ -158,7 +158,7 @@ describe('a replica whose recovery ends reads', function () {
     it(`has each answered by the primary, on the ${path} path`, async () => {
       const answers = await untilEach(READS, ({ body }) => body.includes('"isReplica":false'));
       expect(answers.map(({ status }) => status)).to.deep.equal(READS.map(() => 200));
-      // What the test before it has counted may be told now.
+      // The warning about the failures of the test before may be logged now.
       const own = logger.lines.filter(({ message }) => !/more requests? failed in a second$/.test(message));
       expect(own).to.deep.equal([]);
     });

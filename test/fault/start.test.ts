@@ -113,7 +113,7 @@ describe('starting', () => {
     await engine.sequelize.query('SELECT 1');
   });
 
-  /** How many bytes the server sends on each of the two connections, for writes and for reads, until an engine has started. */
+  /** The number of bytes that the server sends on each of the two connections, for writes and for reads, until an engine has started. */
   async function handshakeSize(through: TcpProxy): Promise<number> {
     const before = through.bytesReceived;
     await using _engine = await engineLifespan(through.href, { models: [] })();

@@ -11,7 +11,7 @@ interface DownloadProps {
   readonly query?: object;
 }
 
-/** For the `actions` of a `<List>`, and not for the records of a reference. A file is saved when all of it is there, so that no part looks like the whole. */
+/** For the `actions` of a `<List>`, and not for the records of a reference. A file is saved when all of it is there, so that no part is taken for the whole. */
 export function DownloadButton({ query }: DownloadProps) {
   const { resource, filter, filterValues, sort } = useListContext();
   const dataProvider = useDataProvider<CrudDataProvider>();

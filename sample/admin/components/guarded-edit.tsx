@@ -25,7 +25,7 @@ interface GuardedEditProps {
 const KEEP_CHANGES = { keepDirtyValues: true };
 
 /**
- * Like `<Edit>` with a `<SimpleForm>`. It saves before it leaves the page, because only then an error stands at its field. Where
+ * Like `<Edit>` with a `<SimpleForm>`. It saves before it leaves the page, because only then an error is shown at its field. Where
  * somebody else was faster it shows both values of each field that was changed, and the next save is for the record that was shown.
  */
 export function GuardedEdit({ toolbar, children }: GuardedEditProps) {

@@ -6,7 +6,7 @@ import { DataTable, type RaRecord, SimpleList } from 'react-admin';
 interface RowsProps {
   readonly primary: (record: RaRecord) => ReactNode;
   readonly secondary: (record: RaRecord) => ReactNode;
-  /** What can be done to the records that are selected. Default: none can be. */
+  /** Actions on the records that are selected. Default: none. */
   readonly bulkActionButtons?: ReactNode;
   /** The columns. */
   readonly children: ReactNode;

@@ -367,7 +367,7 @@ function ifMatch(tag: unknown): { header: { 'If-Match': string } } | undefined {
   return typeof tag === 'string' ? { header: { 'If-Match': tag } } : undefined;
 }
 
-/** What differs. The rest is not to be sent: most of it cannot be set, or is none of the record, as its relations. */
+/** The values that differ. The rest is not to be sent: most of it cannot be set, or is none of the record, as its relations. */
 function changesOf(data: Item, previous: Item = {}): Item {
   const isChanged = ([name, value]: [string, unknown]) =>
     name !== TAG && JSON.stringify(value) !== JSON.stringify(previous[name]);

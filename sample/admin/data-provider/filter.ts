@@ -2,7 +2,7 @@
  * Filters of react-admin as parameters of a list.
  *
  * The name of a filter is an attribute: `countryCode` is `==`, or `=in=` where there are several values. Another operator
- * stands behind an `@`: `population@ge`. Relations have dots: `country.region`. The filter `q` is RSQL as it is. A name with a
+ * follows an `@`: `population@ge`. Relations have dots: `country.region`. The filter `q` is RSQL as it is. A name with a
  * question mark is a parameter of the request: `?deleted`.
  */
 

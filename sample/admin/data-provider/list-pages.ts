@@ -1,4 +1,4 @@
-/** Pages by their numbers, as react-admin asks for them, of lists with either kind of paging. */
+/** Pages by their numbers, as react-admin requests them, of lists with either kind of paging. */
 
 /** A page as the API answers it: by number with `total`, or with cursors. */
 export interface Page<Item> {
@@ -28,7 +28,7 @@ const LONGEST_WAY = 20;
 export class ListPages {
   readonly #cursors = new Map<string, string | null>();
 
-  /** The records of a page. An export asks for more than the API gives at once, which takes several requests. */
+  /** The records of a page. An export reads more records than an answer of the API has, which takes several requests. */
   async read<Item>(list: List<Item>, { page = 1, perPage = 25 }) {
     const size = Math.min(perPage, LARGEST_SIZE);
     const items: Item[] = [];

@@ -13,7 +13,7 @@ export type LabelOf = (attribute: string) => string;
 /**
  * The error of an answer. Its `body` is the problem, in which `errors` are messages by the names of fields.
  *
- * A message stands at its field, and nowhere else. react-hook-form keeps an error for ever that no field has, so a message about a property
+ * A message is shown at its field, and nowhere else. react-hook-form keeps an error for ever that no field has, so a message about a property
  * that was not sent, or about a part of one, belongs to the form.
  */
 export function toHttpError(

@@ -1,22 +1,22 @@
-/** What the provider is told of each resource. The compiler compares it with the paths of the OpenAPI document. */
+/** The settings of each resource for the provider. The compiler compares them with the paths of the OpenAPI document. */
 
 /** A path at which records are listed, and read one by one below it: `/cities`, where there is `/cities/{id}`. */
 export type ResourcePath<Paths> = {
   [Path in keyof Paths & string]: `${Path}/{id}` extends keyof Paths ? Path : never;
 }[keyof Paths & string];
 
-/** What may be asked of a list beside its filter, its order and its page: `fields`, and what is included. */
+/** Parameters of a list beside its filter, its order and its page: `fields` and `include`. */
 export type ListQuery<Paths, Path extends keyof Paths> = Omit<
   QueryOf<Paths, Path>,
   'q' | 'sort' | 'page' | 'size' | 'after' | 'before'
 >;
 
-/** What may be asked of the groups of a resource, beside its filter: `group`, measures and others. */
+/** Parameters of the groups of a resource beside its filter: `group`, measures and others. */
 export type AggregateQuery<Paths, Path extends keyof Paths & string> = `${Path}/aggregate` extends keyof Paths
   ? Omit<QueryOf<Paths, `${Path}/aggregate`>, 'q'>
   : never;
 
-/** One of the resources of a document. */
+/** A resource of a document. */
 export type Resource<Paths> = {
   [Path in ResourcePath<Paths>]: { readonly path: Path } & Key<RecordOf<Paths, Path>> &
     Pagination<QueryOf<Paths, Path>> &
@@ -53,10 +53,10 @@ type Pagination<Query> = 'before' extends keyof Query
   ? { readonly pagination: 'cursor' }
   : { readonly pagination?: 'offset' };
 
-/** Whether records have tags, so that changes are made with `If-Match`. */
+/** True where records have tags, so that changes are made with `If-Match`. */
 type Tags<Header> = 'If-Match' extends keyof Header ? { readonly tags: true } : { readonly tags?: false };
 
-/** Whether many records are changed and deleted at once: the endpoints `updateMany` and `deleteMany`. */
+/** True where many records are changed and deleted at once: the endpoints `updateMany` and `deleteMany`. */
 type Bulk<Item> = Item extends { patch: object; delete: object }
   ? { readonly bulk?: boolean }
   : { readonly bulk?: false };

@@ -6,7 +6,7 @@ import type { FieldOf } from './nested.js';
 import { type LabelOf, toHttpError } from './problem.js';
 import { sendFile } from './send-file.js';
 
-/** What a request has beside its method and its path. The id stands in the path, as `{id}`. */
+/** The parts of a request beside its method and its path. The path has `{id}` in place of the id. */
 export interface Call {
   readonly id?: Identifier | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
@@ -19,14 +19,14 @@ export interface Call {
   readonly fieldOf?: FieldOf;
 }
 
-/** What came back. */
+/** The answer to a request. */
 export interface Answer<Body> {
   readonly body: Body;
   /** The state of the record. */
   readonly tag: string | null;
 }
 
-/** What all clients have in common, whatever their document. */
+/** The method that all clients have, whatever their document. */
 interface AnyClient {
   request(
     method: string,
@@ -60,7 +60,7 @@ export interface FileAnswer {
 
 /** Makes the function that sends. It throws an `HttpError` for every problem. */
 export function createSender<Paths extends object>(client: Client<Paths>): Send {
-  // Which path is asked is known when the program runs. `Resource` has compared it with those of the client.
+  // The path is a value at run time. `Resource` has compared it with those of the client.
   const { request } = client as unknown as AnyClient;
   const send = async <Body>(
     method: string,

@@ -101,7 +101,7 @@ describe('feeds of tenants', () => {
           [id, tenant, secret, rank, deleted],
         );
         rows.set(id, after);
-        // What changes nothing is no event.
+        // A write that changes nothing is no event.
         if (JSON.stringify(before) !== JSON.stringify(after)) note(id, before, after);
       }
     }

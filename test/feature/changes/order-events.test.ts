@@ -102,7 +102,7 @@ describe('the order of changes', () => {
     const written = (await Promise.all(writers.map((client) => write(client, until)))).reduce(
       (sum, each) => sum + each,
     );
-    // What is open is in nobody's way.
+    // The open transaction delays no stream.
     await Promise.all(streams.map((each) => each.until(({ events }) => events.length >= written)));
     await open.query('COMMIT');
     if (canPrepare) await admin.query("COMMIT PREPARED 'late'");

@@ -86,7 +86,7 @@ describe('an application with feeds', () => {
 describe('a feed in other places', () => {
   const site = serveTestApp(() => ({
     models: [Phrase, Letter, Pause],
-    // What is undefined is left out.
+    // Members that are undefined are left out.
     bootstrap: Object.assign({ metrics: true, indexAdvice: false }, {
       changes: undefined,
       history: undefined,
