@@ -36,7 +36,7 @@ import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline, noteStart } from './util/offline.js';
 import { flagProblems, listProblems, showValue, unknownOptions } from './util/option-problems.js';
 
-/** Options of `engineLifespan`. What is not named here goes to Sequelize as it is (`pool`, `logging`, …). */
+/** Options of `engineLifespan`. Options that are not named here go to Sequelize as they are (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
   /**
    * Model classes, or paths that sequelize-typescript loads them from. No class can be in two engines that are in use.

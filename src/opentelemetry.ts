@@ -34,7 +34,7 @@ const NAME = 'crud-controllers';
 /** The key of the route for instrumentations of HTTP (`@opentelemetry/core`, `RPCMetadata`). */
 const RPC_METADATA = createContextKey('OpenTelemetry SDK Context Key RPC_METADATA');
 
-/** Ends what is subscribed; null where nothing is. */
+/** Ends the subscriptions; null where there are none. */
 let undoAll: (() => void) | null = null;
 
 /**
@@ -51,7 +51,7 @@ let undoAll: (() => void) | null = null;
  * new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(new ConsoleSpanExporter())] }).register();
  * traceWithOpenTelemetry();
  * ```
- * @returns what ends it
+ * @returns the function that ends it
  */
 export function traceWithOpenTelemetry(): () => void {
   undoAll ??= subscribe(trace.getTracer(NAME), metrics.getMeter(NAME));

@@ -58,7 +58,7 @@ function compileUnreadable({ fields }: AccessPlan): EvaluateUnreadable {
     );
 }
 
-/** Compiles the rules. What each request does is written with few objects, because collecting them costs more than the rest. */
+/** Compiles the rules. The work of each request makes few objects, because collecting them costs more than the rest. */
 export function compileAccessRules(
   info: RecordInfo,
   plan: AccessPlan,

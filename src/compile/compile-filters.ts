@@ -80,7 +80,7 @@ const COMPARED: Readonly<Record<JsonType, ColumnType>> = {
   boolean: { kind: 'boolean' },
 };
 
-/** A value inside of an attribute. What it is, only the option can say. */
+/** A value inside of an attribute. Its type is that of the option. */
 function compilePath(
   check: AttributeCheck,
   attribute: string,

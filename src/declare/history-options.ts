@@ -11,7 +11,7 @@
 export interface HistoryOptions<Name extends string = string> {
   /**
    * Attributes whose values are not stored. A change of one is stored by its name. Attributes that no answer shows, and BLOBs, are left out
-   * by themselves. Not the primary key, nor what `scope`, soft deletion and `etag` need. Default: none.
+   * by themselves. Not the primary key, nor the attributes that `scope`, soft deletion and `etag` need. Default: none.
    *
    * @example ['avatar']
    */
@@ -32,9 +32,9 @@ export interface HistoryOptions<Name extends string = string> {
   renamed?: Readonly<Record<string, Name>>;
   /** Age up to which changes are kept: a number and `hours`, `days`, `weeks`, `months` or `years`. `npx crud-controllers maintain` removes older ones. Default: for ever. */
   retention?: string;
-  /** `'row'`: the whole row before and after. `'changed'`: only what an update has changed, which takes half of the space. Default: `'row'`. */
+  /** `'row'`: the whole row before and after. `'changed'`: only the attributes that an update has changed, which takes half of the space. Default: `'row'`. */
   images?: 'row' | 'changed';
-  /** Effect of a purge on the history of its record: `'erase'` removes the stored values, and keeps who did what and when. Default: `'keep'`. */
+  /** Effect of a purge on the history of its record: `'erase'` removes the stored values, and keeps the actor, the operation and the time. Default: `'keep'`. */
   onPurge?: 'keep' | 'erase';
   /**
    * `'row'`: a trigger for each row, where triggers for statements miss changes or do not exist: partitioned tables that are written by the
@@ -45,7 +45,7 @@ export interface HistoryOptions<Name extends string = string> {
 }
 
 /**
- * The feed of what has changed, at `GET /cities/changes`.
+ * The feed of changes, at `GET /cities/changes`.
  *
  * @example
  * ```ts

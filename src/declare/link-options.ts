@@ -17,7 +17,7 @@ export interface LinkOptions {
    */
   can?: { readonly add?: AccessRule; readonly remove?: AccessRule };
   /**
-   * Attributes of the join model that bodies and answers have. Default: all but keys, timestamps, the version, and what is hidden.
+   * Attributes of the join model that bodies and answers have. Default: all but keys, timestamps, the version, and hidden attributes.
    *
    * @example ['role']
    */

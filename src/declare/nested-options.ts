@@ -10,7 +10,7 @@ export interface NestedOptions {
    */
   touch?: boolean;
   /**
-   * True where a PUT of the parent may give the whole list: items with an id are changed, others are created, and what the list leaves out is
+   * True where a PUT of the parent may give the whole list: items with an id are changed, others are created, and children that the list leaves out are
    * deleted, of the children that the request sees. Default: false.
    */
   replace?: boolean;

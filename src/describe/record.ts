@@ -91,7 +91,7 @@ export function hasJsonForm({ prototype }: { readonly prototype: object }): bool
 }
 
 /**
- * The JSON form of a record that has one of its own; null for any other. What it leaves out or masks must not leave.
+ * The JSON form of a record that has one of its own; null for any other. Values that it leaves out or masks must not leave.
  *
  * @throws TypeError where its `toJSON` returns no object
  */

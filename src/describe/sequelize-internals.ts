@@ -67,7 +67,7 @@ export function countingTo<M extends object>(model: M, limit: number): M {
     { attributes, ...options },
     of,
   ) => {
-    // Where a scope joins other tables, the argument is what makes each row count once.
+    // Where a scope joins other tables, the argument makes each row count once.
     const [[counted]] = attributes;
     const shown = [[options.distinct ? counted.args[0] : literal('1'), 'one']];
     const cut = { ...options, attributes: shown, limit, subQuery: false } as never;

@@ -19,7 +19,7 @@ export function markName(model: ModelClass): unknown {
   return Object(declaredMark(model)).attribute;
 }
 
-/** Describes how a model deletes: null where its rows are removed. What is wrong with the option is reported. */
+/** Describes how a model deletes: null where its rows are removed. Problems of the option are reported. */
 export function describeSoftDeletion(
   model: ModelClass,
   attributes: ReadonlyMap<string, AttributeInfo>,

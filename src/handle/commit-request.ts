@@ -29,7 +29,7 @@ export function onPath(run: RunInSession, { fastPath, followed }: PathSettings):
 }
 
 /**
- * Runs work in a session. What it has written is committed when this resolves, and rolled back when it rejects: work that
+ * Runs work in a session. Its writes are committed when this resolves, and rolled back when it rejects: work that
  * shapes an answer undoes it by throwing.
  */
 export async function commitRequest<T>(

@@ -42,7 +42,7 @@ function sequelizeReasons(settings: PathSettings, blockers: () => readonly strin
 
 /** Decisions about a generated route at the start: one value, with its reasons. */
 export interface RouteDecisions {
-  /** `rows`: SQL of this library runs it; `records`: Sequelize; `user`: a method, or a repository, of the user's decides what runs. */
+  /** `rows`: SQL of this library runs it; `records`: Sequelize; `user`: a method, or a repository, of the user's decides that. */
   readonly runner: 'rows' | 'records' | 'user';
   /** `text`: the rows are written as JSON; `values`: other code receives their values. */
   readonly answer: 'text' | 'values';

@@ -98,7 +98,7 @@ export function answerWith<I extends WithAccess, R>(
   };
 }
 
-/** The story of a request to a route that the user wrote. What is no page goes back to routing-controllers. */
+/** The story of a request to a route that the user wrote. A value that is no page goes back to routing-controllers. */
 export function addedRouteHandler(
   controllerFor: (action: Action) => Controller,
   shaper: ResultShaper,
@@ -128,7 +128,7 @@ function isAsked({ headers }: Request, names: readonly string[] | null): boolean
   return false;
 }
 
-/** Executes work in a session. What it has written is committed when its answer is shaped, and rolled back where anything throws. */
+/** Executes work in a session. Its writes are committed when its answer is shaped, and rolled back where anything throws. */
 function transact(
   metadata: ActionMetadata,
   action: Action,
@@ -191,7 +191,7 @@ export interface RouteOperation<I extends RequestArguments> {
   readonly parse: ((request: Request) => Maybe<I>) | null;
   /** Arguments of a request whose parameters they have read. */
   readonly parseOnce: (request: Request) => Maybe<I>;
-  /** Executes its SQL; null where only Sequelize can, or a method of the user's decides what is executed. */
+  /** Executes its SQL; null where only Sequelize can, or a method of the user's decides that. */
   readonly rows: RowRunner<I> | null;
   /** Executes it elsewhere; null where the method has answered by itself. */
   runMethod(action: Action, input: I | readonly unknown[]): Promise<Outcome | null>;
@@ -227,7 +227,7 @@ export function compileOperationHandler<I extends RequestArguments>(
     if (around && !isAttempted(around, response, answer)) return false;
     return completionOf(completions, input)?.isOpen(input) !== false && isAlone(sequelize, request);
   };
-  // A write is one transaction with what follows it.
+  // A write is one transaction with all that follows it.
   const isCompleted = (input: I | null) =>
     verb !== 'get' && input !== null && completionOf(completions, input) !== null;
   const story: Story<I | null, Outcome> = {
@@ -279,7 +279,7 @@ function isAttempted({ attempt }: Around, response: Response, answer: Format): b
 /**
  * Compiles the handler of a generated route.
  *
- * @param rows executes its SQL; null where only Sequelize can, or a method of the user's decides what is executed
+ * @param rows executes its SQL; null where only Sequelize can, or a method of the user's decides that
  */
 export function compileHandler(
   resource: Resource,

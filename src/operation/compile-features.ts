@@ -64,7 +64,7 @@ export interface InputReaders {
   readHeaders(request: Request, inputs: Inputs, access: Access, id?: unknown): Inputs;
 }
 
-/** The features of one endpoint. What is not there takes no part in a request. */
+/** The features of one endpoint. Others take no part in a request. */
 interface EndpointFeatures extends InputReaders {
   readonly problems: readonly ProblemStatus[];
   /** Changes of a body before it is parsed. */

@@ -30,7 +30,7 @@ export function partFor<P extends ByEndpoint<unknown>>(
   return parts?.[endpoint] ?? parts?.[baseOf(endpoint)];
 }
 
-/** Compiles the operations of an endpoint. What inputs do not change is the same object each time. */
+/** Compiles the operations of an endpoint. Parts that inputs do not change are the same objects each time. */
 export function compileOperation(
   context: FeatureContext,
   features: readonly Feature[],

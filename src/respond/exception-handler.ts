@@ -43,7 +43,7 @@ export function installExceptionHandlers(app: Express): void {
 /** Number of layers of an application's router that have an error handler of this library behind them. */
 const COVERED = new WeakMap<Express, number>();
 
-/** Below which paths of an application what nothing has answered is a problem. */
+/** Paths of an application below which a request that nothing has answered is a problem. */
 const CLOSED = new WeakMap<Express, ReadonlySet<string>>();
 
 /**
@@ -90,7 +90,7 @@ function refuseUnknownPath(isLast: () => boolean): RequestHandler {
 }
 
 /**
- * The error handler, writing to this logger, or else to that of what a request is for.
+ * The error handler, writing to this logger, or else to that of the resource of a request.
  *
  * @param isLast true where the application has no other handler behind it. Default: it has one.
  */

@@ -10,7 +10,7 @@ import { perPair } from '../util/memo.js';
 const INTERVAL = 1_000;
 /** Routes that a line names. */
 const MAX_ROUTES = 5;
-/** Kinds that are counted at once. What comes beside them is logged request by request. */
+/** Kinds that are counted at once. Failures of other kinds are logged request by request. */
 const MAX_KINDS = 500;
 
 /** The statuses by which a dependency has failed, wherever it was called: it is unreachable, or takes too long. */
@@ -139,7 +139,7 @@ export function namesOf(routes: ReadonlyMap<string, number>): string {
 /** The log of a logger. */
 export const failureLog = perPair((logger: Logger) => new FailureLog(logger));
 
-/** Logs at once what was counted for any logger: the process ends. */
+/** Logs at once the counts of all loggers: the process ends. */
 export function flushFailures(): void {
   for (const each of counting) each.flush();
 }

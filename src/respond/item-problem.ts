@@ -2,7 +2,7 @@
 import { type ItemPlace, type RequestIssue, withinItem } from '../schema/request-issue.js';
 import type { Problem } from './problem.js';
 
-/** Words for what says nothing about an attribute. */
+/** Words for a problem that says nothing about an attribute. */
 const ITEM_CODES: Readonly<Record<number, string>> = {
   403: 'forbidden',
   404: 'notFound',
@@ -16,7 +16,7 @@ export function itemIssues({ status, detail, errors }: Problem): readonly Reques
   return errors ?? [{ pointer: '', code: ITEM_CODES[status] ?? 'refused', detail }];
 }
 
-/** A problem of one item of a body, as a problem of the body. What the server cannot do is not about an item. */
+/** A problem of one item of a body, as a problem of the body. A failure of the server is not about an item. */
 export function ofItem(problem: Problem, item: ItemPlace): Problem {
   const { status, detail, errors } = problem;
   if (status >= 500 || (item === 'unknown' && !errors)) return problem;

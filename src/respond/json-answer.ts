@@ -6,7 +6,7 @@ import { headerName, setKnownHeader } from '../request/node-internals.js';
 /** Express's own, before anybody's middleware puts another in its place. */
 const { json: ownJson, send: ownSend } = express.response;
 
-/** Settings of an application that change what `response.json()` writes. */
+/** Settings of an application that change the text of `response.json()`. */
 const JSON_SETTINGS = ['json spaces', 'json replacer', 'json escape'];
 
 /** A text of fewer characters is copied into one piece with the headers, which is cheaper than a piece of its own. */
@@ -39,7 +39,7 @@ export function hasOwnJson({ json, send }: Response): boolean {
 
 /**
  * Throws where a value cannot be written as JSON, before anything is sent: for a ring, a BigInt, or a `toJSON` that throws.
- * Another `response.json` than Express's may write what Express does not.
+ * Another `response.json` than Express's may write another text.
  */
 export function checkJson(value: unknown, response: Response): void {
   if (response.json !== ownJson || isBytesOrStream(value)) return;
@@ -113,7 +113,7 @@ export class JsonAnswer {
   }
 }
 
-/** Keeps Express from making a tag of the bytes: what is answered is the state of no resource. */
+/** Keeps Express from making a tag of the bytes: the answer is the state of no resource. */
 export function leaveTagOut(response: Response): void {
   const { writeHead } = response;
   response.writeHead = (...args: unknown[]) => {

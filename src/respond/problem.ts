@@ -1,4 +1,4 @@
-/** Any error -> the answer a client gets (RFC 9457). What is not understood is a 500 that says nothing. */
+/** Any error -> the answer a client gets (RFC 9457). An error that is not understood is a 500 that says nothing. */
 import { STATUS_CODES } from 'node:http';
 import { ValidationError } from 'class-validator';
 import { HttpError } from 'routing-controllers';
@@ -35,7 +35,7 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The answer to what is not understood. */
+/** The answer to an error that is not understood. */
 export const UNEXPECTED: Problem = Object.freeze({ status: 500, detail: 'Internal Server Error' });
 
 /** Seconds. */
@@ -90,7 +90,7 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
   invalid: (_resource, attribute) => `The database does not accept the value of ${attribute}.`,
 };
 
-/** routing-controllers quotes what it cannot read a parameter from, which may be the secret of a body. */
+/** routing-controllers quotes the text that it cannot read a parameter from, which may be the secret of a body. */
 const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
 
 /** Request in which an error happened. */

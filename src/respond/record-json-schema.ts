@@ -44,7 +44,7 @@ function classRecord(
   ]);
 }
 
-/** The column says what a property is; of one without a column, or with a `@Type`, the decorators of the class. */
+/** The column decides the type of a property; of one without a column, or with a `@Type`, the decorators of the class. */
 function classRecordProperty(
   { info }: ResourcePlan,
   schema: Class,

@@ -28,7 +28,7 @@ export type WireRecord = Record<string, unknown>;
  */
 export type RecordSerializer = (record: object, fields?: readonly string[] | null) => WireRecord;
 
-/** A serializer with what it is made of, for the classes that extend its read schema. */
+/** A serializer with its parts, for the classes that extend its read schema. */
 export interface CompiledSerializer {
   readonly serialize: RecordSerializer;
   /** The values that the read schema makes its answers of; null where it makes nothing of them. */
@@ -141,7 +141,7 @@ function wholeValue(value: unknown, nested: NestedRecords): unknown {
   return typeof value === 'object' && value !== null ? nested.serialize(value) : value;
 }
 
-/** The user's own class, or his `@Transform`s: class-transformer does what they say, on the record's values. */
+/** The user's own class, or his `@Transform`s: class-transformer executes them on the record's values. */
 function throughClass(
   plan: RecordPlan,
   schema: Class,

@@ -35,7 +35,7 @@ export function problemOption(app: Application | undefined): ProblemOption | und
   return undefined;
 }
 
-/** Writes a failed request to a logger. Default: that of what the request is for. */
+/** Writes a failed request to a logger. Default: that of the resource of the request. */
 export function logFailure(
   request: Request,
   status: number,
@@ -116,7 +116,7 @@ export function sendProblem(request: Request, response: Response, problem: Probl
 
 const PLAIN_JSON = 'application/json; charset=utf-8';
 
-/** Node's own methods: what middlewares have put in their place may be what has failed. */
+/** Node's own methods: the methods that middlewares have put in their place may have failed. */
 const { end, getHeaderNames, removeHeader, setHeader, writeHead } = ServerResponse.prototype;
 
 /** Answers 500 when the answer itself could not be written; where half of one went out, the connection is cut. */

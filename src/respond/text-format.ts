@@ -30,7 +30,7 @@ export function textFormat(
   return probes.every((probe) => isSame(probe, format, throughValue)) ? format : throughValue;
 }
 
-/** A driver's parser of another type, or a user's, may throw at what is no value of its type. */
+/** A driver's parser of another type, or a user's, may throw at a text that is no value of its type. */
 function isSame(probe: string, format: TextFormat, throughValue: TextFormat): boolean {
   try {
     return format(probe) === throughValue(probe);
@@ -49,7 +49,7 @@ interface Direct {
   readonly probes: readonly string[];
 }
 
-/** The short cut for a kind of column, if it has one; what it cannot write goes the long way. */
+/** The short cut for a kind of column, if it has one; a value that it cannot write goes the long way. */
 function directFormat(type: ColumnType): ((throughValue: TextFormat) => Direct) | undefined {
   switch (type.kind) {
     case 'integer':
@@ -118,7 +118,7 @@ const numberJson: TextFormat = (text) => {
 /** The format of texts. Lone surrogates cannot come from a database in UTF-8. */
 export const stringJson: TextFormat = (text) =>
   NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what JSON escapes (RFC 8259, section 7)
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that JSON escapes (RFC 8259, section 7)
 const NEEDS_ESCAPE = /["\\\u0000-\u001f]/;
 
 /** PostgreSQL's text of a clock without a zone. */

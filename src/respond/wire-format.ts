@@ -15,7 +15,7 @@ import { boundOfText, isRange, rangesOf, rangeText, wireRange } from '../describ
 import { hstoreObject } from '../util/hstore-text.js';
 import { pointText } from '../util/point-text.js';
 
-/** Turns one value into what JSON can say; null and undefined stay. */
+/** Turns one value into one that JSON has; null and undefined stay. */
 export type WireFormat = (value: unknown) => unknown;
 
 const asIs: WireFormat = (value) => value;
@@ -72,7 +72,7 @@ function asBound({ kind }: ColumnType, value: unknown): unknown {
   return isMoment(value) ? wireMoment(value) : null;
 }
 
-/** The format of what the user's own code made of a value: its type decides, not the column's. */
+/** The format of a value that the user's own code has made: its type decides, not the column's. */
 export const ownFormat: WireFormat = (value) => {
   if (value instanceof Date) return asTimestamp(value);
   return typeof value === 'bigint' ? String(value) : asNull(asBase64(value));

@@ -61,7 +61,7 @@ function endOf(line: string): string {
   return line.endsWith('*') ? `${line} ` : line;
 }
 
-/** Code of members, in order; what is undefined is left out. */
+/** Code of members, in order; members that are undefined are left out. */
 export type Members = Readonly<Record<string, string | undefined>>;
 
 /**

@@ -148,7 +148,7 @@ export function constantDefault(column: DatabaseColumn): string | undefined {
   if (['TEXT', 'STRING', 'CITEXT'].includes(name ?? ''))
     return value === undefined ? undefined : quoted(value);
   const [, digits] = NUMBER.exec(sql) ?? [];
-  // PostgreSQL rounds what has decimals.
+  // PostgreSQL rounds values with decimals.
   if (digits === undefined || (digits.includes('.') && WHOLE.has(base))) return undefined;
   if (name === 'BIGINT' || name === 'DECIMAL') return quoted(digits);
   return field === 'number' && String(Number(digits)) === digits ? digits : undefined;

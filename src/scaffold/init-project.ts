@@ -13,7 +13,7 @@ const DATABASE = join(PACKAGE, 'template/database');
 const OF_NOTES_ALONE = /^(?:compose\.yaml$|test\/|src\/(?:migrat|note))/;
 /** The command writes the models, and the file in the template is there for the compiler. */
 const MODELS = /^src\/models\//;
-/** npm leaves some names out of what it packs, and reads others as its own. */
+/** npm leaves some names out of its packages, and reads others as its own. */
 const REAL_NAMES: Readonly<Record<string, string>> = {
   '_package.json': 'package.json',
   _gitignore: '.gitignore',

@@ -1,4 +1,4 @@
-/** The folder with the files of models: a plan -> files, where what people have written stays. */
+/** The folder with the files of models: a plan -> files, where the code of people stays. */
 
 import { isUtf8 } from 'node:buffer';
 import {
@@ -29,7 +29,7 @@ export interface WriteOptions {
   readonly out: string;
   /** True where clients may write tables. Default: false. */
   readonly writable?: boolean;
-  /** True where nothing is written, and the report has what would be. */
+  /** True where nothing is written, and the report has all that would be. */
   readonly check?: boolean;
   /** True where regions that people have edited are generated again. */
   readonly force?: boolean;
@@ -224,7 +224,7 @@ interface Target {
   readonly regions: readonly Wanted[];
   /** The class that others import. */
   readonly className?: string;
-  /** Completes a text around its regions. @param replaced what was in them */
+  /** Completes a text around its regions. @param replaced their content before */
   complete?(text: string, replaced: string): string;
 }
 

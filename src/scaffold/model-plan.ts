@@ -111,7 +111,7 @@ export interface ModelPlan {
 export interface AttributePlan {
   readonly name: string;
   readonly column: DatabaseColumn;
-  /** True for the parts of what addresses a row, which the model declares as its primary key. */
+  /** True for the parts of a row's address, which the model declares as its primary key. */
   readonly isKey: boolean;
   /** True for names such as `password_hash`: no answer shows it. */
   readonly isSecret: boolean;

@@ -11,7 +11,7 @@ export interface Region {
   /** Blanks before the mark. */
   readonly indent: string;
   readonly content: string;
-  /** True where the content is other than what was generated, beyond the work of a formatter. */
+  /** True where the content is other than the generated one, beyond the work of a formatter. */
   readonly isEdited: boolean;
 }
 

@@ -66,7 +66,7 @@ interface Target {
   readonly mode: number;
 }
 
-/** Where a file goes. A link stays one, and permissions stay. @throws CommandFailure for what is no file */
+/** Where a file goes. A link stays one, and permissions stay. @throws CommandFailure where the path is no file */
 function targetOf(file: string): Target {
   const known = statSync(file, { throwIfNoEntry: false });
   if (known && !known.isFile())

@@ -94,7 +94,7 @@ export interface TransferTarget extends Omit<Described, 'mount'> {
 export type Transfer = (target: TransferTarget) => Promise<string>;
 
 /**
- * Checks what can be checked without the application.
+ * Checks all that can be checked without the application.
  *
  * @param file of an import
  * @throws CommandFailure for options that do not fit

@@ -30,7 +30,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** The message and the lines of the user's code: it called what found the problems, and how they were found says nothing to him. */
+/** The message and the lines of the user's code: it called the check that found the problems. The frames of the check are of no use to him. */
 function shortStack({ message, stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at .*[/\\]/.test(line));
   const isUsers = (line: string): boolean =>

@@ -1,12 +1,12 @@
 /** Description of an error for logs: enough to find the fault, without a value that a client sent. */
 
-/** Enough to see what an error was made of; a chain can be a ring. */
+/** Enough to see the causes of an error; a chain can be a ring. */
 const MAX_DEPTH = 3;
 
 /** Characters of a thrown text that a log line has. */
 const LONGEST = 200;
 
-/** A thrown value as an error: Express takes null, 'route' and 'router' for "no error, go on". @param source what has thrown it */
+/** A thrown value as an error: Express takes null, 'route' and 'router' for "no error, go on". @param source the code that has thrown it */
 export function thrownError(thrown: unknown, source: string): object {
   if (typeof thrown === 'object' && thrown !== null) return thrown;
   return new TypeError(`${source} threw ${thrownValue(thrown)}, which is no error; throw new Error(…).`);
@@ -32,7 +32,7 @@ function shortText(text: string): string {
   return JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
 }
 
-/** Describes what was thrown. Never throws itself: reading what was thrown can. */
+/** Describes a thrown value. Never throws itself: reading the value can. */
 export function describeError(error: unknown, depth = MAX_DEPTH): object {
   try {
     if (!(error instanceof Error)) {
@@ -65,7 +65,7 @@ function describeOne(error: Error): object {
   const source = databaseErrorOf(error);
   if (!source) return { error: error.name, stack: isQuoting(error) ? frames(error) : error.stack };
   const { code, table, column, constraint, routine, message, sql, parameters } = source;
-  // Class 42, a statement that does not fit the schema: the message has names and no values, and says what is missing. A
+  // Class 42, a statement that does not fit the schema: the message has names and no values, and names the missing part. A
   // function of the user's writes its own.
   const isSchemaError = typeof code === 'string' && code.startsWith('42') && routine !== 'exec_stmt_raise';
   // A `$1` in the statement proves nothing: a value that was written into it can hold one.

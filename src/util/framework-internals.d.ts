@@ -100,7 +100,7 @@ declare module 'class-validator/cjs/validation/ValidationExecutor.js' {
       others: readonly unknown[],
       errors: ValidationError[],
     ): void;
-    /** Validates what is inside of a property, or of an item of it, that is to be validated. */
+    /** Validates the inside of a property, or of an item of it, that is to be validated. */
     nestedValidations(value: unknown, metadatas: readonly ValidationMetadata[], error: ValidationError): void;
     stripEmptyErrors(errors: ValidationError[]): ValidationError[];
   }

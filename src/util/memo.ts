@@ -1,6 +1,6 @@
 /** Values that are made once: at the first call, for each text, or for each object. */
 
-/** Memoizes what is made at the first call; a maker that throws is called again. */
+/** Memoizes the value made at the first call; a maker that throws is called again. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {
@@ -25,7 +25,7 @@ export function keptIn<K, T>(known: Known<K, T>, key: K, make: () => T): T {
   return value;
 }
 
-/** Items by what they have in common, in their order. */
+/** Items by a value that they have in common, in their order. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): ReadonlyMap<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) keptIn(groups, keyOf(item), () => []).push(item);
@@ -49,7 +49,7 @@ export class BoundedCache<T> {
   }
 }
 
-/** Memoizes what is made of an object, as long as it is there. That of the usual object is made at once, and found without a search. */
+/** Memoizes a value made of an object, as long as the object is there. That of the usual object is made at once, and found without a search. */
 export function perObject<K extends object, T extends object>(usual: K, make: (one: K) => T): (one: K) => T {
   const first = make(usual);
   const others = new WeakMap<K, T>();
@@ -61,7 +61,7 @@ export function perObject<K extends object, T extends object>(usual: K, make: (o
   };
 }
 
-/** Memoizes what is made of an object, alone or together with another one, as long as both are there. */
+/** Memoizes a value made of an object, alone or together with another one, as long as both are there. */
 export function perPair<A extends object, B extends object, T extends object | null>(
   make: (one: A, other: B | null) => T,
 ): (one: A, other?: B | null) => T {

@@ -6,7 +6,7 @@ const NEW_SPACE = 48 * 1024 * 1024;
 
 const { heap_size_limit: whole } = getHeapStatistics();
 
-/** Bytes for objects that last: what `--max-old-space-size` says, or what Node takes of the machine or the container. */
+/** Bytes for objects that last: the value of `--max-old-space-size`, or the part that Node takes of the machine or the container. */
 export const HEAP_LIMIT: number = Math.max(whole - NEW_SPACE, whole / 2);
 
 /** Bytes of all together. The rest of the heap is for everything else. */

@@ -15,7 +15,7 @@ export function showValue(value: unknown): string {
 /** A size as a text. `bytes` reads any other one up to its first letter: `'10k'` as 10 bytes. */
 const SIZE = /^\d+(?:\.\d+)? *(?:b|kb|mb|gb|tb|pb)?$/i;
 
-/** Bytes of a number, or of a text such as `'100kb'`; null for what is no size from 1. */
+/** Bytes of a number, or of a text such as `'100kb'`; null for a value that is no size from 1. */
 export function parseSize(value: unknown): number | null {
   const size = typeof value === 'string' && SIZE.test(value) ? bytes.parse(value) : value;
   return typeof size === 'number' && Number.isSafeInteger(size) && size >= 1 ? size : null;
@@ -47,7 +47,7 @@ export function listProblems(name: string, value: unknown, members: string): str
   return Array.isArray(value) ? [] : [`${name} is ${showValue(value)}; use an array of ${members}.`];
 }
 
-/** Segments of letters, digits and `-._~`: what needs no encoding and means nothing to a router (RFC 3986, 2.3). */
+/** Segments of letters, digits and `-._~`: characters that need no encoding and mean nothing to a router (RFC 3986, 2.3). */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 
 /** Problems of an option that is a path, with a slash at its end or without, or empty. */

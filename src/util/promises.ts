@@ -34,7 +34,7 @@ export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
 /**
  * True where work ends within so many milliseconds; its later result is ignored.
  *
- * @throws what the work fails with within the time
+ * @throws the error that the work fails with within the time
  */
 export async function endsInTime(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;

@@ -33,7 +33,7 @@ export function pinned<M extends Model>(record: M, pins: Pins): M {
 
 /**
  * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
- * The UPDATE takes the whole condition. What is read after it takes what the row belongs to, because the change itself may
+ * The UPDATE takes the whole condition. A read after it takes the owner of the row, because the change itself may
  * have hidden the row.
  *
  * @param within the condition of the request, beside that of the key

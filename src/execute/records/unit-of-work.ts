@@ -24,7 +24,7 @@ export interface UnitOfWork extends ReadSession {
   /**
    * Runs work that may fail alone: a throw undoes its writes and is passed on, and the unit of work can go on. Without
    * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
-   * level: a savepoint inside a savepoint is refused. What else of the unit runs at the same time is undone with it.
+   * level: a savepoint inside a savepoint is refused. Other statements of the unit that run at the same time are undone with it.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**

@@ -46,7 +46,7 @@ const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
 
 /**
  * Writes values to the row of a record. Sequelize does not report an UPDATE without a row: the row that comes back with it
- * proves it, and shows what triggers did. Where a row may not be what came back, it is read in the same transaction.
+ * proves it, and shows the work of triggers. Where a row may not be what came back, it is read in the same transaction.
  *
  * @throws InstanceError when the row is gone @throws NotStoredError when the database has left the row out
  */
@@ -259,7 +259,7 @@ export function updateUnseen<M extends Model>(
     if (values[name] !== undefined) record.changed(name as keyof M, true);
   const version = touch === 'change' ? versionOf(record.constructor as ModelClass) : undefined;
   if (version === undefined) return updateRecord(record, values as Partial<Attributes<M>>, options);
-  // Sequelize writes what counts as changed, and is among the values.
+  // Sequelize writes attributes that count as changed, and are among the values.
   record.changed(version as keyof M, true);
   const state = (record.dataValues as WriteValues)[version];
   return updateRecord(record, { ...values, [version]: state } as Partial<Attributes<M>>, options);

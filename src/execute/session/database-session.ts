@@ -301,7 +301,7 @@ function otherSettings(): Error {
 class RolledBackError extends Error {
   override readonly name = 'RolledBackError';
 
-  /** @param what failed */
+  /** @param what the name of the statement that failed */
   constructor(what: string, options?: ErrorOptions) {
     super(
       `${what} failed inside a transaction and its error was caught, so all of the transaction is rolled back. ` +

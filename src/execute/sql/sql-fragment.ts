@@ -94,7 +94,7 @@ export function quotedSql(fragment: SqlFragment): string {
   return renderSql(fragment, (value) => quoteText(boundText(value)));
 }
 
-/** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so there is none in what it means. */
+/** A quoted identifier. Sequelize leaves quotes in a name out, everywhere, so its meaning has none. */
 export function identifier(name: string): string {
   return `"${name.replaceAll('"', '')}"`;
 }

@@ -140,7 +140,7 @@ export function compileReplace(
   return toStatement(sql`WITH ${changed}, ${created} SELECT *, false FROM crud_changed UNION ALL ${rows}`);
 }
 
-/** Conditions that the row has what something is added to. */
+/** Conditions that the row has the value that something is added to. */
 export function filledSql(set: readonly WrittenAttribute[], column: ColumnSql): readonly SqlFragment[] {
   return set.flatMap(({ name, isAdded }) => (isAdded ? sql`${column(name)} IS NOT NULL` : []));
 }

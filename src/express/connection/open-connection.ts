@@ -213,7 +213,7 @@ function endInherited(this: ServerResponse, ...given: unknown[]): ServerResponse
 /** Responses that send a problem instead of an answer. The application shapes it. */
 const refused = new WeakSet<ServerResponse>();
 
-/** In the place of a large answer for which there is no room, it sends a problem. What a write has done is not denied. */
+/** In the place of a large answer for which there is no room, it sends a problem. The work of a write is not denied. */
 function endCounted(response: ServerResponse, end: End, given: unknown[]): ServerResponse {
   const connection = connectionOf(response.req.socket);
   const { sizes } = connection;

@@ -89,7 +89,7 @@ export interface ResourceOptions extends RouterOptions {
    * transaction. On a Sequelize instance of yours this holds for repositories and sessions, and not for other queries.
    * Middlewares before a route and routers of `crudRouter` have no settings, so that they see no row. Default: none.
    *
-   * The policies are yours; docs/access.md has one, and what PostgreSQL checks past all policies.
+   * The policies are yours; docs/access.md has one, and the checks of PostgreSQL past all policies.
    *
    * `bootstrap` rejects with a ConfigError where policies do not hold for a role that the engine connects as, also for reads. It
    * must be no superuser, have no BYPASSRLS, and own no served table whose row security is not forced. The message has the statement
@@ -226,7 +226,7 @@ export function resolveSettings(
   });
 }
 
-/** Resolves what `crudRouter` has too; adds its problems to the others. */
+/** Resolves the options that `crudRouter` has too; adds its problems to the others. */
 export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
   const { fastPath = true, logger, routing = {} } = options;
   problems.push(...flagProblems('fastPath', fastPath));

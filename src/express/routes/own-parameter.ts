@@ -278,7 +278,7 @@ function issuesOf(error: unknown): readonly RequestIssue[] {
   throw error;
 }
 
-/** Texts of a query string, as the types of the properties have them. What has another type is left to the class. */
+/** Texts of a query string, as the types of the properties have them. Properties of another type are left to the class. */
 function convertedTexts(target: Class, values: object): object {
   const entries = Object.entries(values).map(([name, value]) => {
     const targetType: unknown = Reflect.getMetadata('design:type', target.prototype, name);

@@ -69,7 +69,7 @@ const NAMES: Readonly<Partial<Record<ParamMetadata['type'], string>>> = {
   cookie: 'Cookie',
 };
 
-/** Issue of a text that has no value of the type. What a header or a cookie has may be a secret. */
+/** Issue of a text that has no value of the type. The value of a header or a cookie may be a secret. */
 export function wrongText(
   { type, name }: ParamMetadata,
   { code, accepts }: ValueType,

@@ -56,7 +56,7 @@ export class ConnectionExecutor {
 
   /**
    * Executes a statement behind those that were sent before. The connection keeps it only where a BEGIN or a SAVEPOINT goes with it:
-   * one that is stale ends what it is in.
+   * one that is stale ends its transaction.
    */
   execute(client: PooledClient, text: string, values: TextValues, begin?: Begin): Promise<TextResult> {
     const statement = (begin?.isKept ? this.#kept : this.#unkept).get(text);

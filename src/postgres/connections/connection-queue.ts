@@ -48,7 +48,7 @@ export interface Waiter {
   mayFollow?(): boolean;
 }
 
-/** A waiter in the queue. What is logged and traced of it belongs to its own request, not to the one that passes the connection. */
+/** A waiter in the queue. Its logs and traces belong to its own request, not to the one that passes the connection. */
 export class QueueEntry extends AsyncResource {
   readonly waiter: Waiter;
   readonly deadline: number;

@@ -22,9 +22,9 @@ const LIMIT_TEXT = `SELECT set_config('lock_timeout', '${LOCK_TIMEOUT}ms', true)
 const LIMIT_TIMES = { statement: new PreparedStatement(LIMIT_TEXT), values: [] };
 /** Share of the driver's own query timeout for all of them: behind it the outcome of the commit is unknown. */
 const PATIENCE_SHARE = 0.5;
-/** Writes of one transaction at most: what they lock is locked until the last of them is done. More gain nothing. */
+/** Writes of one transaction at most: their rows are locked until the last of them is done. More gain nothing. */
 const MAX_SIZE = 8;
-/** Milliseconds that they may take together: by what the fastest of the statement took before, and then in fact. */
+/** Milliseconds that they may take together: by the time of the fastest of the statement before, and then in fact. */
 const MAX_TIME = 100;
 
 /** Executes a statement by itself, on a connection that then leaves. */

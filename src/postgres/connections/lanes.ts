@@ -344,7 +344,7 @@ export class Lane {
 
   /**
    * No other read waits for a slow one. That one is certain where it was sent alone; else all of its batch are executed
-   * again, as far as the budget goes. What was sent is answered, too, and the first answer counts.
+   * again, as far as the budget goes. The first attempt is answered, too, and the first answer counts.
    */
   #giveUp(client: PooledClient): void {
     this.#isClosing = true;

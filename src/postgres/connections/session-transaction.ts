@@ -107,7 +107,7 @@ export class SessionTransaction extends Transaction {
 
   /**
    * Begins a part that can be undone alone. Its SAVEPOINT goes with its first statement in one Sync, and one more with each of the next:
-   * the connection may keep them all. The RELEASE goes with what is sent behind it, and is left out before the end.
+   * the connection may keep them all. The RELEASE goes with the statement behind it, and is left out before the end.
    *
    * @returns false where there is such a part, or the SAVEPOINT has to be seen: it is the caller's to send then
    */
@@ -141,13 +141,13 @@ export class SessionTransaction extends Transaction {
     if (this.#due.at(-1) === savepoint(PART)) this.#due.pop();
   }
 
-  /** Sends what is due before statements of others, and the RELEASE of a part that is over. */
+  /** Sends the statements that are due before those of others, and the RELEASE of a part that is over. */
   #sendDue(): void {
     if (this.#part?.isOver) {
       this.#part = null;
       this.#due.push(RELEASE);
     } else if (this.#part && this.#due.length > 0) this.#part.savepoints += 1;
-    // Where it fails the transaction has failed, and what is sent behind it reports that.
+    // Where it fails the transaction has failed, and the statement behind it reports that.
     for (const text of this.#due.splice(0)) this.#send(text).catch(() => {});
   }
 

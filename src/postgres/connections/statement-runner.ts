@@ -269,7 +269,7 @@ class StatementRunner implements StatementTarget {
   /**
    * A statement that was prepared before its table changed has done nothing; on the same connection it is prepared anew.
    *
-   * @param queued what one from the queue has before it, and what a read may do instead of being answered
+   * @param queued the statements before one from the queue, and the other way out of a read that is not answered
    */
   #execute(
     queue: ConnectionQueue,

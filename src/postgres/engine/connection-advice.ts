@@ -1,4 +1,4 @@
-/** Why PostgreSQL could not be connected to, and what to do about it. */
+/** The reason why PostgreSQL could not be connected to, and its fix. */
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 import { NoHostError, OtherServerError } from '../session/choose-host.js';
 import { refusalAdvice } from './check-connections.js';
@@ -27,7 +27,7 @@ export function connectionAdvice(error: unknown, shown: PostgresAddress['shown']
   return `${hosts.join(' or ')}, ${as}: ${each.join('; ')}`;
 }
 
-/** Sequelize has the error of pg in its own. What code of the user's throws may hold anything. */
+/** Sequelize has the error of pg in its own. An error of the user's code may hold anything. */
 function driverFailure(error: unknown): Failure {
   if (error instanceof OtherServerError) return error;
   return (error as { readonly parent?: Failure }).parent ?? {};
@@ -71,7 +71,7 @@ const UNTRUSTED =
 const OTHER_TIME =
   'the certificate of the server is not valid at this time; renew it, or correct the clock of this machine';
 
-/** A reason and a fix for what usually goes wrong, by SQLSTATE, system error, code of Node's TLS, or message. */
+/** A reason and a fix for each usual error, by SQLSTATE, system error, code of Node's TLS, or message. */
 const ADVICE: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing listens there; start the server or correct the port',
   ENOENT: 'there is no such socket; start the server, or correct the folder or the port',

@@ -1,6 +1,6 @@
 /**
  * Connection strings of PostgreSQL, read as libpq's users write them: percent-encoded parts, sockets, several hosts, and the
- * variables of the environment for what a string leaves out. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
+ * variables of the environment for the parts that a string leaves out. https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS
  */
 import { isIPv6 } from 'node:net';
 import { ConfigError } from '../../util/config-error.js';
@@ -56,7 +56,7 @@ const GUARDED = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'target_session_
 const NEAR = ['sslcrl', 'sslsni', 'sslcertmode', 'sslaccept'];
 
 /**
- * Reads a string. What it leaves out has the value of the code, or else that of the environment.
+ * Reads a string. A part that it leaves out has the value of the code, or else that of the environment.
  *
  * @throws ConfigError where it is none, or cannot be read for certain; the message holds no part that may be secret
  */

@@ -1,4 +1,4 @@
-/** URLs of back ends, which hold passwords: what is wrong with one, without any part of it that could be secret. */
+/** URLs of back ends, which hold passwords: the problem of one, without any part of it that could be secret. */
 
 const SCHEME = /^([a-z][a-z0-9+.-]*:)\/\//i;
 
@@ -15,7 +15,7 @@ const ENCODED =
 /**
  * Problem of a URL, as the end of a sentence; null where there is none, and then its host, user and path may be shown.
  *
- * @param example what the user could write, behind "use"
+ * @param example a URL that the user could write, behind "use"
  * @param isCertain true where there is one way to read it. Default: as a URL of one plain host
  */
 export function urlProblem(

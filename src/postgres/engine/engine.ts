@@ -1,4 +1,4 @@
-/** The engines in use: what the process is connected to. */
+/** The engines in use: the servers that the process is connected to. */
 
 import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
@@ -91,9 +91,9 @@ export function openEngine(parts: EngineParts, close: () => Promise<void>): Engi
 }
 
 /**
- * Checks what an engine is to be made of, without connecting to anything.
+ * Checks the options of an engine, without connecting to anything.
  *
- * @throws ConfigError for what is wrong
+ * @throws ConfigError with all problems
  */
 export function checkParts(parts: Omit<EngineParts, 'sequelize'>): void {
   const { preparedStatements = true, groupCommit = false, ...clients } = parts;

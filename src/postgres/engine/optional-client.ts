@@ -5,7 +5,7 @@ import { nullIfMissing } from '../../util/optional-package.js';
 import type { ClickHouseClient, Cluster, Redis } from './client-types.js';
 import { urlProblem } from './connection-url.js';
 
-/** A client, and what closes it where it is ours. */
+/** A client, and the function that closes it where it is ours. */
 interface OwnedClient<T> {
   readonly client: T;
   close(): Promise<void>;
@@ -85,7 +85,7 @@ export function openCache(given: string | Redis | Cluster): OwnedClient<Redis> {
     enableOfflineQueue: false,
     retryStrategy: (attempts) => Math.min(attempts * MORE_WAIT, LONGEST_WAIT),
   });
-  // Without a listener ioredis prints each failed attempt to connect. The health probe reports what is wrong.
+  // Without a listener ioredis prints each failed attempt to connect. The health probe reports the reason.
   client.on('error', () => {});
   const close = async (): Promise<void> => {
     if (client.status !== 'end') client.disconnect();

@@ -40,7 +40,7 @@ async function pingAny(sequelize: Sequelize, server: HostedServer, signal: Abort
 
 async function pingOne(sequelize: Sequelize, server: HostedServer, signal: AbortSignal): Promise<void> {
   const own = { ...server };
-  // The user's hooks may be what provides the password.
+  // The user's hooks may provide the password.
   await runConnectHooks(sequelize, own);
   await ping(own, signal);
 }

@@ -13,7 +13,7 @@ const GROWTH = 8;
 const LAST_TRIAL = 4096;
 /** Milliseconds of an execution that is a sign of a bad plan. A busy machine holds up a good one for tens of them. */
 const BAD = 100;
-/** It takes as many times what is usual, too: on a busy machine all are slower. */
+/** It takes as many times the usual time, too: on a busy machine all are slower. */
 const FACTOR = 4;
 /** The usual time is a moving average; this is the part that the last execution has in it. */
 const WEIGHT = 1 / 16;

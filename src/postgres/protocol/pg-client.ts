@@ -78,7 +78,7 @@ export class QueryTurns {
    * Keeps a query until it is its turn.
    *
    * @param send returns false where it has sent nothing
-   * @param fail takes what `send` throws
+   * @param fail takes the error that `send` throws
    */
   wait(send: () => unknown, fail: (error: unknown) => void): void {
     // A tracer finds the code that queries in its async context.
@@ -86,7 +86,7 @@ export class QueryTurns {
     this.#waiting.push({ send: () => context.runInAsyncScope(send), fail });
   }
 
-  /** The connection is lost or being closed: pg refuses what is sent, and each query fails with that. */
+  /** The connection is lost or being closed: pg refuses all queries, and each fails with that. */
   close(): void {
     clearTimeout(this.#timer);
     this.#isOver = true;
@@ -111,7 +111,7 @@ function submitsItself(config: unknown): boolean {
   return (Object(config) as { readonly submit?: unknown }).submit !== undefined;
 }
 
-/** Queries pg in turn; returns what pg does. */
+/** Queries pg in turn; returns the value of pg. */
 function queryInTurn(
   turns: QueryTurns | null,
   pgQuery: PgQuery,
@@ -127,7 +127,7 @@ function queryInTurn(
     return result;
   };
   const isQuery = typeof config === 'string' || (typeof config === 'object' && config !== null);
-  // pg reports what is wrong with others.
+  // pg reports the error of others.
   if (!turns || turns.isFree || !isQuery) {
     const result = query(own);
     turns?.begin();
@@ -184,7 +184,7 @@ class WatchedClient extends Client {
     this.turns = new QueryTurns(this as object as TurnsClient, limit);
   }
 
-  // `never` is what all the overloads of the base have in common; the value is theirs, unchanged.
+  // `never` fits all the overloads of the base; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
     return queryInTurn(
       this.turns,
@@ -199,7 +199,7 @@ class WatchedClient extends Client {
   override end(callback?: unknown): never {
     const end = super.end.bind(this) as (callback?: unknown) => never;
     const ended = callback === undefined ? end() : end(callback);
-    // Only now does pg refuse what waits.
+    // Only now does pg refuse the queries that wait.
     this.turns?.close();
     return ended;
   }

@@ -182,7 +182,7 @@ function textQueryClass(
         return null;
       }
       connection.stream.cork();
-      // Before all else, because nothing is done behind what fails.
+      // Before all else, because nothing is done behind a message that fails.
       const statements = [statement, ...before.map((preceding) => preceding.statement)];
       for (const unused of kept.makeRoom(statements)) connection.close({ type: 'S', name: unused });
       for (const [index, preceding] of before.entries()) {

@@ -65,7 +65,7 @@ export class ResultBytes {
     this.#memory = 0;
   }
 
-  /** Returns what the results have taken. */
+  /** Returns the bytes that the results have taken. */
   end(): void {
     this.#take(-this.#taken);
     this.next(false);

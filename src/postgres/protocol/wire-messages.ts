@@ -29,7 +29,7 @@ interface NamedExecution {
 /**
  * Encodes executions with values as texts, whose results are texts too. Names are ASCII.
  *
- * @param before what is executed first
+ * @param before the statement that is executed first
  */
 export function serializeExecutions(
   name: string,
@@ -112,7 +112,7 @@ export class BackendMessageParser {
     this.#passOn = passOn;
   }
 
-  /** Takes what the socket has read. */
+  /** Takes bytes that the socket has read. */
   read(chunk: Buffer): void {
     this.#isInStep ??= beginsWithPreparing(chunk);
     if (this.#isInStep) this.#readMessages(chunk);

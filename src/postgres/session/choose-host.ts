@@ -24,7 +24,7 @@ interface Host {
   readonly port: number;
 }
 
-/** A server that may be one of several. Sequelize passes on what is none of its own options. */
+/** A server that may be one of several. Sequelize passes on options that are none of its own. */
 export interface HostedServer extends ServerConfig {
   readonly hosts?: readonly Host[];
   readonly sessionAttributes?: SessionAttributes;

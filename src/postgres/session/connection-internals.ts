@@ -24,7 +24,7 @@ export interface Pool<Client> {
   readonly _factory: { create(): Promise<Client>; validate(client: Client): boolean };
   acquire(): Promise<Client>;
   _createResource(): void;
-  /** Lends the last of what is available to the first who waits, or opens a connection. */
+  /** Lends the last available connection to the first who waits, or opens a connection. */
   _dispense(): void;
 }
 
@@ -67,7 +67,7 @@ export function connectionManager<Client>(sequelize: Sequelize): ConnectionManag
   return manager;
 }
 
-/** The same, for what can be left out; undefined where a field is missing. */
+/** The same, for fields that can be missing; undefined where a field is missing. */
 export function knownManager<Client>(sequelize: Sequelize): ConnectionManager<Client> | undefined {
   try {
     return connectionManager(sequelize);
@@ -142,7 +142,7 @@ export function connectionOf<Client>(transaction: Transaction): Client {
   return (transaction as { connection?: Client }).connection ?? missing('Transaction.connection');
 }
 
-/** Runs the user's hooks before a connection, which may be what provides the password. */
+/** Runs the user's hooks before a connection, which may provide the password. */
 export function runConnectHooks(sequelize: Sequelize, settings: ServerConfig): Promise<unknown> {
   const { runHooks } = sequelize as { runHooks?: (name: string, settings: object) => Promise<unknown> };
   return (runHooks ?? missing('Sequelize.runHooks')).call(sequelize, 'beforeConnect', settings);

@@ -52,7 +52,7 @@ export class EngineSequelize extends Sequelize {
     guardConnections(this);
   }
 
-  // `Promise<never>` is what all the overloads of the base have in common; the value is theirs, unchanged.
+  // `Promise<never>` fits all the overloads of the base; the value is theirs, unchanged.
   override async query(sql: SqlText, options: QueryOptions = {}): Promise<never> {
     const session = currentSession(this);
     try {

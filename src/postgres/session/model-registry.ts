@@ -97,7 +97,7 @@ function isOver(sequelize: Sequelize): boolean {
   return isClosed(sequelize) || (released.has(sequelize) && !held.has(sequelize));
 }
 
-/** Sequelize replaces `getConnection` of what was closed. */
+/** Sequelize replaces `getConnection` of a manager that was closed. */
 function isClosed({ connectionManager }: Sequelize): boolean {
   return Object.hasOwn(connectionManager, 'getConnection');
 }

@@ -17,7 +17,7 @@ interface WithPrimary extends Sequelize {
 /**
  * Reads once more.
  *
- * @param cause what the first attempt failed with; thrown again when it is no reason to read once more, and when that fails
+ * @param cause the error of the first attempt; thrown again when it is no reason to read once more, and when that fails
  * @param settings of the request
  */
 export async function readOnPrimary<T>(

@@ -9,7 +9,7 @@ export interface SessionScope {
   readonly isReadOnly: boolean;
   /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
   transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
-  /** Notes a call that is part of it: it does not end before. @param call what was called, for people */
+  /** Notes a call that is part of it: it does not end before. @param call the name of the call, for people */
   note(promise: Promise<unknown>, call: string): void;
   /** Lets the process go on where no code awaits the work that failed with this error. */
   forgive(error: unknown): void;
@@ -22,7 +22,7 @@ export interface TransactionScope {
 
 const sessions = new AsyncLocalStorage<SessionScope>();
 
-/** Runs work inside a session: what it awaits, and what that awaits, is in it too. */
+/** Runs work inside a session: all promises that it awaits, directly or not, are in it too. */
 export function runInSession<T>(session: SessionScope, work: () => T): T {
   return sessions.run(session, work);
 }
@@ -59,7 +59,7 @@ type Settings = readonly (readonly [name: string, value: string])[];
 /**
  * A statement that sets them until the end of its transaction.
  *
- * @param secured those of row security, which decide what a request sees
+ * @param secured those of row security, which decide the rows that a request sees
  * @param added those that say only who it is
  */
 export function settingsOf(secured: Settings, added: Settings = []): RequestSettings {
@@ -80,7 +80,7 @@ function textFor(count: number): string {
 /** Set in each transaction of a request. Statements in no session need them, too. */
 const requests = new AsyncLocalStorage<RequestSettings | null>();
 
-/** Runs work, and what it awaits, with the settings of its request; null for none. */
+/** Runs work, and all that it awaits, with the settings of its request; null for none. */
 export function runWithSettings<T>(settings: RequestSettings | null, work: () => T): T {
   return requests.run(settings, work);
 }
