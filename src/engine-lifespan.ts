@@ -49,7 +49,7 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   createAll?: boolean;
   /**
-   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. What is under way is dealt evenly over
+   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. Reads under way are dealt evenly over
    * those that can be reached. The size of the pool is that of all of them together, at least one connection for each. Default: none.
    */
   replicas?: readonly string[];

@@ -69,8 +69,8 @@ export interface FieldRules {
   /**
    * Where it is refused, the attribute is absent from answers, and unknown to `fields`, `sort` and `q`. `include` has no
    * relation by it. The same holds for records in answers of other routes. `response.json()` cannot wait for a rule that returns a
-   * promise, and leaves the attribute out. Records that code of the application reads have the attribute, and what its getters
-   * make of it leaves. Default: true.
+   * promise, and leaves the attribute out. Records that code of the application reads have the attribute, and values that its getters
+   * make of it leave. Default: true.
    */
   readonly read?: AccessRule;
   /**

@@ -51,7 +51,7 @@ export function withMembers<M extends object>(model: M, own: Readonly<Record<Pro
 }
 
 /**
- * The same model, which counts up to a limit: the SELECT that would count all rows is cut, and counted. Its hooks and scopes see what
+ * The same model, which counts up to a limit: the SELECT that would count all rows is cut, and counted. Its hooks and scopes see the options that
  * they see of any count.
  */
 export function countingTo<M extends object>(model: M, limit: number): M {

@@ -41,7 +41,7 @@ function counted(operation: ListOperation, inputs: Inputs): ListOperation {
   return { ...operation, count: countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact') };
 }
 
-/** Reads a mode. What is wrong is added to `issues`. */
+/** Reads a mode. Problems are added to `issues`. */
 export function readCount(
   parameter: string,
   { allow, default: usual }: CountPlan,

@@ -82,7 +82,7 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
 const ONLY_THESE =
   'Only these properties are answered. Others are absent, also where the schema requires them.';
 
-/** Parses `name,population`. What is wrong is added to `issues`. */
+/** Parses `name,population`. Problems are added to `issues`. */
 function parseFields(readable: readonly string[], text: string, issues: RequestIssue[]): readonly string[] {
   const names = text.split(',', readable.length + 1);
   const unknown = [...new Set(names)].filter((name) => !readable.includes(name));

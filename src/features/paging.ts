@@ -48,7 +48,7 @@ function byCursor(operation: ListOperation, inputs: Inputs): ListOperation {
   return { ...operation, window: { kind: 'keyset', after, before, size } };
 }
 
-/** Reads an integer of a range. What is wrong is added to `issues`, and the absent value is read. */
+/** Reads an integer of a range. Problems are added to `issues`, and the absent value is read. */
 export function readInteger<A>(
   parameter: string,
   text: string,

@@ -1,4 +1,4 @@
-/** Headers that a request may not have, because nothing could do what they ask for. */
+/** Headers that a request may not have, because nothing could satisfy them. */
 import type { Endpoint } from '../declare/endpoint.js';
 import type { Input } from '../operation/feature.js';
 

@@ -119,7 +119,7 @@ function rowsSeen(order: readonly SortTerm[]): unknown {
   return seen.some(([digest, where]) => digest || where) ? seen : undefined;
 }
 
-/** Parses `-population,name` (JSON:API's syntax). What is wrong is added to `issues`. */
+/** Parses `-population,name` (JSON:API's syntax). Problems are added to `issues`. */
 export function parseSort(plan: ResourcePlan, text: string, issues: RequestIssue[]): readonly SortTerm[] {
   const terms: SortTerm[] = [];
   const named = new Set<string>();

@@ -30,7 +30,7 @@ export interface PathSettings {
 }
 
 /**
- * Why Sequelize runs the SQL of a route; none when we do. Where a method of the user's decides what runs, this is about the
+ * Why Sequelize runs the SQL of a route; none when we do. Where a method of the user's decides, this is about the
  * methods of a plain repository, which it may call.
  *
  * @param blockers of its models

@@ -86,7 +86,7 @@ export function InjectId(): ParameterDecorator {
 /**
  * Injects the record of the `:id` of the path. One that is not there, or not within the access of the request, is the 404 of
  * the generated read. In a GET it is read as the generated read does, and in the read session of the request where it has
- * one. In any other method the row is locked (`FOR NO KEY UPDATE`) in the unit of work of the request, which begins with it. What
+ * one. In any other method the row is locked (`FOR NO KEY UPDATE`) in the unit of work of the request, which begins with it. All that
  * the method writes is then one transaction with it, committed before the answer is sent. For methods of a controller that
  * extends `crudController(Model)`, on paths with `:id`; `bootstrap` refuses it elsewhere with a ConfigError.
  *

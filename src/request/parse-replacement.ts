@@ -1,4 +1,4 @@
-/** The body of a PUT -> all that a request may set of a record: what the body leaves out has its default. */
+/** The body of a PUT -> all that a request may set of a record: attributes that the body leaves out have their defaults. */
 
 import { checkScopedValues } from '../access/reference-access.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
@@ -33,7 +33,7 @@ export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySch
 }
 
 /**
- * The values of a record, without its key. What a request may not set is not among them: it stays as it is, and has its
+ * The values of a record, without its key. An attribute that a request may not set is not among them: it stays as it is, and has its
  * default in a new record.
  *
  * @throws InvalidBodyError
@@ -100,7 +100,7 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
     const value = defaults[name]?.();
     const own = value === undefined ? constantDefault(attribute) : value;
     if (own !== undefined) whole[name] = own;
-    // A sequence of the table counts on in new rows only, and so does what else it makes anew for each.
+    // A sequence of the table counts on in new rows only, and so do other values that it makes anew for each.
     else if (isFilled(attribute)) continue;
     else if (nullable) whole[name] = null;
     else missing.push({ pointer: bodyPointer(name), code: 'isDefined', detail: `${name} is required.` });

@@ -54,7 +54,7 @@ export interface RequestArguments {
   readonly values?: Readonly<BodyValues>;
 }
 
-/** Reads the arguments of one operation. Only what has a body takes time. */
+/** Reads the arguments of one operation. Only a request with a body takes time. */
 export type RequestParser = (request: Request) => RequestArguments | Promise<RequestArguments>;
 
 /** Settings that the parsers of a resource need. */
@@ -306,7 +306,7 @@ export function compileWantedParser(
   };
 }
 
-/** Evaluates the rules of what the query string of a request names: inputs with a rule, and relations. */
+/** Evaluates the rules of the names in the query string of a request: inputs with a rule, and relations. */
 export type NamedRules = (request: Request, form?: AccessForm) => Maybe<Asked>;
 
 /**

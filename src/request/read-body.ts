@@ -25,7 +25,7 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
  * Reads and parses the body. A body that the application's own `express.json()` has parsed already is taken as it is.
  *
  * @throws Error for a body that an earlier middleware has read and kept for itself
- * @throws BodyError 400 for what is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
+ * @throws BodyError 400 for a body that is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
  */
 export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
   if (!hasBody(request)) throw missingBody();
@@ -40,7 +40,7 @@ export function missingBody(mend = 'send a JSON object'): BodyError {
   return new BodyError(400, 'missing', `The request has no body; ${mend}.`);
 }
 
-/** @throws BodyError 400 for a body that what walks through it may have no stack for */
+/** @throws BodyError 400 for a body so deep that code that walks through it may have no stack */
 export function refuseDepth(body: unknown): void {
   if (!isDeeper(body, MAX_DEPTH)) return;
   throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
@@ -130,7 +130,7 @@ function takeArrived(request: Request): Buffer | null {
 const BYTE_ORDER_MARK = '\ufeff';
 
 function decode(bytes: Buffer): string {
-  // `toString` would replace what is invalid.
+  // `toString` would replace invalid bytes.
   if (!isUtf8(bytes)) throw new BodyError(400, 'encoding', 'The body is not valid UTF-8.');
   const text = bytes.toString();
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
@@ -142,7 +142,7 @@ const DECOMPRESSORS: ReadonlyMap<string, () => Transform> = new Map<string, () =
   ['br', createBrotliDecompress],
 ]);
 
-/** The body as it was before it was compressed. The limit holds for what is sent, too: bytes may inflate to nothing without end. */
+/** The body as it was before it was compressed. The limit holds for the sent bytes, too: bytes may inflate to nothing without end. */
 export function decompress(request: Request, limit: number): Readable {
   const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
   if (encoding === 'identity') return request;

@@ -1,4 +1,4 @@
-/** An id of a path -> the value of the attribute that addresses a record, or what is answered to one that is none. */
+/** An id of a path -> the value of the attribute that addresses a record, or the answer to a text that is none. */
 
 import type { Request } from 'express';
 import { HttpError } from 'routing-controllers';
@@ -49,7 +49,7 @@ export function readId(model: ModelClass, raw: string): Id {
 }
 
 /**
- * The text of the id of a record, as paths have it: the inverse of `readId`. For links, and for what is kept of a record elsewhere. It is not
+ * The text of the id of a record, as paths have it: the inverse of `readId`. For links, and for texts about a record that are kept elsewhere. It is not
  * percent-encoded.
  *
  * @param values a record, or any object with the attributes that address it

@@ -22,7 +22,7 @@ export function loggerOf(app: Application): Logger {
   return defaultLogger;
 }
 
-/** The logger of what a request is for. */
+/** The logger of the resource of a request. */
 export function requestLogger(request: Request): Logger {
   const plan = requestResource(request);
   return (plan && LOGGERS.get(plan)) ?? loggerOf(request.app);

@@ -24,7 +24,7 @@ export interface ShownNames {
   readonly unwritable: ReadonlySet<string>;
 }
 
-/** Properties, not WeakMaps: an entry for each request is what the garbage collector has most work with. */
+/** Properties, not WeakMaps: an entry for each request makes most work for the garbage collector. */
 interface NotedRequest extends Request {
   [RESOURCE]?: ResourcePlan;
   [ITEM]?: CurrentItem;

@@ -60,7 +60,7 @@ export class RequestSessions {
   #open: readonly OpenSession[] = [];
   /** Metadata of the method that runs. */
   action: ActionMetadata | null = null;
-  /** Units of work that the request is in. What has begun them ends them. */
+  /** Units of work that the request is in. The code that has begun them ends them. */
   #joined: readonly DatabaseSession[] = [];
 
   constructor(
@@ -82,7 +82,7 @@ export class RequestSessions {
     return openReadSession(this.#session('read', sequelize));
   }
 
-  /** Runs reads; what is not a read is refused by the database. They are part of what the parameters began, if they did. */
+  /** Runs reads; the database refuses other statements. They are part of the session that the parameters began, if they did. */
   runRead<T>(sequelize: Sequelize, work: () => T): T {
     return runInSession(this.#begun(sequelize) ?? this.#session('get', sequelize), work);
   }
@@ -122,12 +122,12 @@ export class RequestSessions {
     this.#joined = [];
   }
 
-  /** Forgets what was committed, so that the next part of a long request has sessions of its own. */
+  /** Forgets the committed sessions, so that the next part of a long request has sessions of its own. */
   renew(): void {
     this.#open = [];
   }
 
-  /** Rolls back what is not committed. Never throws. */
+  /** Rolls back the sessions that are not committed. Never throws. */
   async rollback(cause?: unknown): Promise<void> {
     for (const session of this.#joined) session.refuse(cause);
     for (const session of this.#own()) await session.rollback(cause);

@@ -14,7 +14,7 @@ let count = 0;
 
 const ID = Symbol('request id');
 
-/** A property, not a WeakMap: an entry for each request is what the garbage collector has most work with. */
+/** A property, not a WeakMap: an entry for each request makes most work for the garbage collector. */
 interface IdentifiedRequest extends IncomingMessage {
   [ID]?: string;
 }

@@ -27,7 +27,7 @@ import {
  * Answers errors of hand-written routes like those of generated ones: persistence errors by the table of `statusFor`,
  * refusals of the database, and 500 without details for the rest. `bootstrap` does this already.
  *
- * Errors reach it from what was mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged
+ * Errors reach it from routers that were mounted before it; that of `bootstrap` stays behind everything. Unexpected ones are logged
  * by the logger of `bootstrap`, where there is one.
  *
  * @example

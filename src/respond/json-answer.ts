@@ -62,7 +62,7 @@ export function isBytesOrStream(value: unknown): boolean {
 }
 
 /**
- * An answer; an empty text is one without a body. routing-controllers sets its status, hands the response to what has a `pipe` method, and does not go on to
+ * An answer; an empty text is one without a body. routing-controllers sets its status, hands the response to a value with a `pipe` method, and does not go on to
  * other routes afterwards.
  */
 export class JsonAnswer {

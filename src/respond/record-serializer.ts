@@ -23,7 +23,7 @@ import { ownFormat, wireFormat } from './wire-format.js';
 export type WireRecord = Record<string, unknown>;
 
 /**
- * Turns a Sequelize instance, or a plain object with the same properties, into what leaves: all properties of the read
+ * Turns a Sequelize instance, or a plain object with the same properties, into the values that leave: all properties of the read
  * schema, or only `fields` of them.
  */
 export type RecordSerializer = (record: object, fields?: readonly string[] | null) => WireRecord;

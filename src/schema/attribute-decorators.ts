@@ -298,7 +298,7 @@ export const DECORATORS = Object.freeze({
   readText: parseIdText,
 });
 
-/** Types without properties of their own: another rule says what their values have to be. */
+/** Types without properties of their own: another rule decides about their values. */
 const PLAIN_TYPES: ReadonlySet<unknown> = new Set([String, Number, Boolean, Date, Array]);
 
 /** Problems of a class that objects are validated by, and of the classes of its nested properties. */

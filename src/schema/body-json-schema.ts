@@ -26,7 +26,7 @@ export function bodyJsonSchema(plan: ResourcePlan, kind: BodyKind | 'replace'): 
   return kind === 'replace' ? withoutRequired(schema, keyNames(plan.info.address)) : schema;
 }
 
-/** No body has what the table makes itself. */
+/** No body has the values that the table makes itself. */
 function withoutGenerated(
   { required = [], properties = {}, ...schema }: JsonSchema,
   { info }: ResourcePlan,
@@ -57,7 +57,7 @@ function derivedSchema(plan: ResourcePlan, kind: BodyKind): JsonSchema {
   );
 }
 
-/** Adds what the user noted at the column. */
+/** Adds the comment of the column. */
 export function withComment(schema: JsonSchema, { model }: ModelInfo, name: string): JsonSchema {
   const description = model.getAttributes()[name]?.comment;
   return description === undefined ? schema : { description, ...schema };
@@ -78,7 +78,7 @@ export function bodyProperty(info: ModelInfo, attribute: AttributeInfo, kind: Bo
 
 function valueSchema(info: ModelInfo, attribute: AttributeInfo): JsonSchema {
   const { name } = attribute;
-  // The user's function, or a class of his inside the JSON, makes of a value what is then checked.
+  // The user's function, or a class of his inside the JSON, makes of a value the one that is then checked.
   const isFree = isTransformed(info.model, name, 'write') || declaredType(info.model, name) !== undefined;
   const schema = isFree
     ? {}
@@ -108,7 +108,7 @@ const NOTES: Readonly<Record<SchemaUse, string>> = {
 };
 
 /**
- * The schema without what no request may have, and a body without what the server writes; what some may not have is
+ * The schema without properties that no request may have, and a body without those that the server writes; properties that some may not have are
  * optional.
  */
 export function withRules(schema: JsonSchema, access: AccessPlan | null, kind: SchemaUse): JsonSchema {

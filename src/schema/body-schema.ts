@@ -47,11 +47,11 @@ export interface BodySchema extends ValueSchema {
   readonly readOnly: ReadonlySet<string>;
   /** Properties of the class that this client cannot set; their rules are not evaluated. */
   readonly closed: ReadonlySet<string>;
-  /** The key of a new record, where a class of the user's decides what it may be; else null. */
+  /** The key of a new record, where a class of the user's decides about it; else null. */
   readonly givenKey: string | null;
   /** The key of several attributes that a new record has, where texts may make its id too long for a path; else null. */
   readonly longKey: RowKey | null;
-  /** Reads what is right at first sight. */
+  /** Reads a body that is right at first sight. */
   readonly read: BodyReader;
 }
 
@@ -151,7 +151,7 @@ function derivedClass(
 }
 
 /**
- * Checks a body and converts its values to what the model holds.
+ * Checks a body and converts its values to those of the model.
  *
  * @param budget that of the request, where it has more than one record
  * @throws InvalidBodyError with all problems at once
@@ -301,7 +301,7 @@ function failureIssue(
     return unknownProperty(pointer, failure.property, inner ? [...classProperties(inner, 'write')] : []);
   }
   const { property, value } = failure;
-  // A validator of the user's may quote the value (`$value` in its message); what was sent does not come back.
+  // A validator of the user's may quote the value (`$value` in its message); the sent value does not come back.
   const isQuoting = !columnRuleOf(failure, code, message) && quotesValue(message, value);
   const text = isQuoting ? `${property} is not valid` : message;
   // class-validator's messages have no full stop.
@@ -329,7 +329,7 @@ function declarations(): (failure: ValidationError) => boolean {
   };
 }
 
-/** The rule of a column that this is the message of. Such rules never quote, though an example can happen to be what was sent. */
+/** The rule of a column that this is the message of. Such rules never quote, though an example can happen to be the sent value. */
 function columnRuleOf(
   { contexts, property }: ValidationError,
   code: string,

@@ -1,4 +1,4 @@
-/** A class of the user -> the JSON Schema of what its decorators let in. An unknown decorator leaves the schema wider than the accepted values, and never wrong. */
+/** A class of the user -> the JSON Schema of the values that its decorators let in. An unknown decorator leaves the schema wider than the accepted values, and never wrong. */
 import type { Class } from '../declare/crud-options.js';
 import { isModel } from '../describe/record.js';
 import { classProperties, inheritedProperty, shownName, validatorsOf } from './class-properties.js';

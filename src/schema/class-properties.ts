@@ -54,7 +54,7 @@ export function derivedClass(name: string, shape: ShapeClass): SchemaClass {
 }
 
 /**
- * Adds to a class, and to those that it extends, what they still lack.
+ * Adds to a class, and to those that it extends, the properties that they still lack.
  *
  * @throws ConfigError when the model of one of them is not attached to a Sequelize instance
  */

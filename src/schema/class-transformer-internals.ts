@@ -3,7 +3,7 @@
  * out a transformation. Its last release is from 2021, so the paths are stable within the peer range.
  *
  * The storage is taught that several `@Exclude()`s on one property add up. class-transformer keeps the one that is applied
- * last, so that `@Exclude({ toClassOnly: true })` above `@Exclude({ toPlainOnly: true })` would show a password. What a
+ * last, so that `@Exclude({ toClassOnly: true })` above `@Exclude({ toPlainOnly: true })` would show a password. A value that a
  * decorator has replaced cannot be found later, so that this is done before models are declared, which import this package.
  */
 import { Exclude, type ExcludeOptions } from 'class-transformer';
@@ -27,7 +27,7 @@ export const transformerStorage = withFields(
   missing,
 );
 
-/** Nothing but what a decorator says. */
+/** Nothing but the values of a decorator. */
 class Decorated {}
 Exclude()(Decorated);
 // Bundlers may take the package for one of its builds, and this file of it for another.

@@ -128,7 +128,7 @@ function decimalText(precision: number | null, scale: number | null): string {
   return `must be a string holding a decimal number${limits}, such as "12.5" (JSON numbers would be rounded)`;
 }
 
-/** JSON Schema describes arrays of one dimension only: one for each dimension would hide what is usual. */
+/** JSON Schema describes arrays of one dimension only: one for each dimension would hide the usual form. */
 const IS_RECTANGULAR = rule(
   'isRectangular',
   'must hold no arrays, or arrays of which all have as many values, one at least',

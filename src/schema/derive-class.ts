@@ -52,7 +52,7 @@ function applyColumnRules({ prototype }: SchemaClass, attribute: AttributeInfo, 
   for (const decorate of columnDecorators(attribute, presence)) decorate(prototype, attribute.name);
 }
 
-/** The decorators that an attribute's column amounts to: what absence and null mean, then the rules of its type. */
+/** The decorators that an attribute's column amounts to: the meaning of absence and null, then the rules of its type. */
 export function columnDecorators(attribute: AttributeInfo, presence: Presence): readonly PropertyDecorator[] {
   const rules = attributeRules(attribute).map((rule) => ruleDecorator(attribute.name, rule));
   return [...presenceDecorators(presence), ...rules];
@@ -123,7 +123,7 @@ export function shapeBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyKi
       const { type } = attribute;
       applyColumnRules(target, attribute, presenceOf(info, attribute, kind));
       copyWriteTransforms(info, attribute.name, target.prototype, (value) => holdsColumnRules(type, value));
-      // Last, because class-transformer runs first what was added last: the user's transforms get the parsed value.
+      // Last, because class-transformer runs the last one first: the user's transforms get the parsed value.
       applyParsing(info, attribute, target);
     }
     copyValidators(info, new Set(attributes.map((attribute) => attribute.name)), target);
@@ -139,7 +139,7 @@ export function deriveBodyClass(info: ModelInfo, exposure: Exposure, kind: BodyK
 
 /** Converts the values of a body to the types that the model holds. */
 function applyParsing(info: ModelInfo, { name, type }: AttributeInfo, derived: SchemaClass): void {
-  // A JSON value with a class of its own is what that class makes of it. On other columns the column's type decides.
+  // A JSON value with a class of its own is the value that the class makes of it. On other columns the column's type decides.
   if (type.kind === 'json' && copyType(info, name, derived.prototype)) return;
   // `obj[key]`, not `value`: class-transformer has already copied the value, and drops keys from JSON on the way.
   Transform(({ obj, key }) => parseColumnValue(type, obj[key]), { toClassOnly: true })(

@@ -43,7 +43,7 @@ export interface JsonProperty {
   readonly isRequired: boolean;
 }
 
-/** A schema that holds where both hold. What one of them cannot say beside the other is in `allOf`. */
+/** A schema that holds where both hold. Keywords of one that cannot be beside those of the other are in `allOf`. */
 export function bothSchemas(first: JsonSchema, second: JsonSchema): JsonSchema {
   const merged: Record<string, unknown> = { ...first };
   const rest: Record<string, unknown> = {};

@@ -13,7 +13,7 @@ import { copyProblem, DIRECTIONS, transformerStorage } from './class-transformer
 type Direction = keyof typeof DIRECTIONS;
 
 /**
- * Attributes that the default scope, their type and `@Exclude()` hide. The scope hides from answers what Sequelize's finders do
+ * Attributes that the default scope, their type and `@Exclude()` hide. The scope hides from answers the attributes that Sequelize's finders do
  * not read. `@Exclude()` hides an attribute from answers and bodies, or from one of them with `toPlainOnly` or
  * `toClassOnly`. On the class it hides every attribute without `@Expose()`. An attribute without which no row can be
  * created is hidden from bodies only by a decorator of its own.

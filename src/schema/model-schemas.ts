@@ -24,7 +24,7 @@ import {
 import { describeExposure } from './model-decorators.js';
 import { derivedProperty } from './read-property.js';
 
-/** By what the table adds to the model: the catalogue may be read when a class is there already. */
+/** By the rules that the table adds to the model: the catalogue may be read when a class is there already. */
 const schemasOf = perPair((_model: ModelClass) => new Map<string, SchemaClass>());
 
 /** Origin of a derived class. */

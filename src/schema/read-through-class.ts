@@ -1,6 +1,6 @@
 /**
  * Values through the user's class-transformer decorators: `@Expose`, `@Exclude`, `@Transform`, `@Type`. class-transformer
- * would walk a record field by field, so wherever one turns up, a view takes its place. What no class is named for is not
+ * would walk a record field by field, so wherever one turns up, a view takes its place. Values without a class are not
  * walked where that changes nothing: JSON is as large as a client likes.
  */
 import type { ClassTransformOptions, TypeOptions } from 'class-transformer';
@@ -114,7 +114,7 @@ function circleIn(root: object): string | null {
  * The names of the properties of a read class in answers, by property. The result is null where code of the user's, or
  * class-transformer, may do more than rename a property. Else each property is transformed alone.
  *
- * @param attributes what a record has, all of which class-transformer would see
+ * @param attributes those of a record, all of which class-transformer would see
  */
 export function plainNames(
   target: Class,

@@ -56,7 +56,7 @@ export function firstIssues(found: readonly RequestIssue[], most = MAX_ISSUES): 
 }
 
 /**
- * A request that is wrong, or names what does not exist: the answer has its `status`, and its `errors` as they are.
+ * A request that is wrong, or names a thing that does not exist: the answer has its `status`, and its `errors` as they are.
  *
  * @example
  * ```ts

@@ -31,7 +31,7 @@ const BIGINT_LENGTH = 20;
 const BIGINT_MINIMUM = -(2n ** 63n);
 const BIGINT_MAXIMUM = 2n ** 63n - 1n;
 
-/** The forms as patterns of JSON Schema. What they cannot say, such as the last digit of a 64-bit range, is checked. */
+/** The forms as patterns of JSON Schema. Rules that they cannot hold, such as the last digit of a 64-bit range, are checked. */
 export const WIRE_PATTERNS = Object.freeze({
   bigint: '^-?(?:0|[1-9][0-9]{0,18})$',
   timestamp: timestampPattern('[0-9]{1,3}0*'),
@@ -208,7 +208,7 @@ export function isStorableText(value: string): boolean {
   return !value.includes('\0') && value.isWellFormed();
 }
 
-/** An id or a part of one, by the type of its column; undefined for what is none. Moments have microseconds. */
+/** An id or a part of one, by the type of its column; undefined for a text that is none. Moments have microseconds. */
 export function parseIdText(type: ColumnType, text: string): unknown {
   switch (type.kind) {
     case 'boolean':

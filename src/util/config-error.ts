@@ -3,7 +3,7 @@ import { OWN_FILES } from './own-package.js';
 
 /**
  * Thrown while configuring: by `bootstrap`, `crudRouter`, `crudController` and the engine. All problems of one call
- * are in it, one line each; a line names the model, what was found and what to write.
+ * are in it, one line each; a line names the model, the value that was found and the fix.
  *
  * @example
  * ```ts

@@ -53,7 +53,7 @@ export interface SessionOptions {
 /** Options of `unitOfWork`. */
 export interface UnitOfWorkOptions extends SessionOptions {
   /**
-   * Runs the whole unit again, at most twice, after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). What
+   * Runs the whole unit again, at most twice, after a serialization failure or a deadlock (SQLSTATE 40001, 40P01). All that
    * the work did outside the database is done again too. Default: false.
    */
   retryable?: boolean;

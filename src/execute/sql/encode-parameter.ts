@@ -28,7 +28,7 @@ import { holdsRounded } from '../../schema/json-value.js';
 import { writtenSlot } from './statement.js';
 
 /**
- * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for what no column of
+ * The text of a value that a column of this type holds in JavaScript, or null for NULL. Undefined for a value that no column of
  * the type holds, such as Sequelize's `literal`.
  */
 export function encodeParameter(type: ColumnType, value: unknown): string | null | undefined {

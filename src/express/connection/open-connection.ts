@@ -45,7 +45,7 @@ export function connectionOf(socket: Socket): OpenConnection {
 
 /**
  * Executes the request of a response when its connection has room for the answer. One that was admitted before is executed at
- * once, and so is what no server of Node has read.
+ * once, and so is a request that no server of Node has read.
  */
 export function admit(response: ServerResponse, run: () => void): void {
   const socket: unknown = response.req?.socket;

@@ -15,7 +15,7 @@ import { OWN_PLACE } from '../../util/own-package.js';
 /**
  * The last argument of every method of a generated controller: the request, and a repository with the rows that it may see.
  *
- * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`. `Q` is what
+ * `M` is the model; left out, the context fits the controller of any model, and its repository returns `any`. `Q` is the type of the properties that
  * your middlewares have put on the request, or its type as rules of access take it. Default: nothing.
  *
  * @example
@@ -40,8 +40,8 @@ export interface CrudContext<M extends Model = any, Q = unknown> {
 }
 
 /**
- * The operations of a resource. Ids are parsed and values are validated when a method is called; what it returns
- * goes through the read schema. The class holds no state: everything comes in, so one class serves any application.
+ * The operations of a resource. Ids are parsed and values are validated when a method is called; the records that it returns
+ * go through the read schema. The class holds no state: everything comes in, so one class serves any application.
  *
  * `R` is the type of results: `M` itself, or `object` for a subclass that returns plain objects.
  */

@@ -198,7 +198,7 @@ interface KnownNames<T> {
   readonly hint?: string;
 }
 
-/** Names between commas, each once. What is wrong is added to the issues. */
+/** Names between commas, each once. Problems are added to the issues. */
 function readNames<T>(text: string, issues: RequestIssue[], known: KnownNames<T>): readonly T[] {
   const { parameter, terms, see, most, hint } = known;
   const names = text.split(',', most[0] + 1);

@@ -118,7 +118,7 @@ export function compileBulkRunner(
   };
 }
 
-/** Runs a write; in a savepoint, where it is tried and may fail alone. What the server cannot do stops all. */
+/** Runs a write; in a savepoint, where it is tried and may fail alone. A failure of the server stops all. */
 export async function settle<T>(
   { request }: Action,
   unit: RequestUnit | null,

@@ -10,7 +10,7 @@ import { changeTables, isOfTable, sourceOf } from './change-table.js';
 import { imageFunction } from './image-sql.js';
 
 /**
- * The trigger function. Its name has the version of what it stores: triggers of an older version are replaced, and both may be there
+ * The trigger function. Its name has the version of the rows that it stores: triggers of an older version are replaced, and both may be there
  * while applications of two versions run.
  */
 const FUNCTION = 'crud_capture_1';
@@ -35,7 +35,7 @@ interface TableCapture {
   readonly values: readonly string[];
 }
 
-/** The triggers of the table of a resource. Resources of one table leave out what one of them leaves out. */
+/** The triggers of the table of a resource. Resources of one table leave out the columns that one of them leaves out. */
 export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): TableCapture {
   const table = quotedTable(plan.model);
   const all = plans.filter((each) => isCaptured(each) && isOfTable(each, plan));

@@ -1,4 +1,4 @@
-/** Erasure of stored values, for code that erases what people want to have forgotten. */
+/** Erasure of stored values, for code that erases data that people want to have forgotten. */
 import type { Model, Transaction } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { HistoryOptions } from '../../declare/history-options.js';
@@ -12,7 +12,7 @@ import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import { tableBeside } from '../../execute/sql/sql-fragment.js';
 import { rowIdOf, sourceOf } from './change-table.js';
 
-/** The function of the database that erases values. Its name has the version of what it does. */
+/** The function of the database that erases values. Its name has the version of its behaviour. */
 export const ERASE = 'crud_erase_1';
 /** The same for actors. */
 export const ERASE_ACTOR = 'crud_erase_actor_1';

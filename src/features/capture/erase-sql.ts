@@ -1,4 +1,4 @@
-/** Erasure of stored values, as functions that run as their owner: applications need no right to change what is stored. */
+/** Erasure of stored values, as functions that run as their owner: applications need no right to change the stored rows. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { quotedTable, tableBeside } from '../../execute/sql/sql-fragment.js';
 import type { OwnTable } from '../../operation/feature.js';

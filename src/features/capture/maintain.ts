@@ -1,4 +1,4 @@
-/** The command `maintain`: makes partitions of stored changes, and removes what is older than its retention. */
+/** The command `maintain`: makes partitions of stored changes, and removes those that are older than their retention. */
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { hasState } from '../../errors/database-fault.js';

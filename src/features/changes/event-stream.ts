@@ -1,4 +1,4 @@
-/** A feed as Server-Sent Events: a place that moves on as its client takes what is written. */
+/** A feed as Server-Sent Events: a place that moves on as its client takes the events. */
 import type { Response } from 'express';
 import { isDraining } from '../../express/server/express-server.js';
 import { logFailure } from '../../respond/send-problem.js';
@@ -9,7 +9,7 @@ import type { Place, PlaceCodec } from './place.js';
 
 /** Milliseconds in which a client has to take something. */
 const PATIENCE = 10_000;
-/** Characters of what is written to all at once. Who gets more reads it in pages. */
+/** Characters of a text that is written to all at once. Who gets more reads it in pages. */
 const PIECE = 32 * 1024;
 /** Events of a page: some 300 kB. Each page reads all rows of its window, of which there may be ten thousand. */
 const PAGE = 1_000;
@@ -75,7 +75,7 @@ export class EventStream implements Subscriber {
     this.#take(batch, text);
   }
 
-  /** Reads what it has missed, page by page, as the client takes it. Never throws. */
+  /** Reads the events that it has missed, page by page, as the client takes it. Never throws. */
   catchUp(): void {
     if (this.isBusy) return;
     this.#isReading = true;

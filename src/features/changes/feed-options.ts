@@ -29,7 +29,7 @@ export interface FeedOptions {
   tick?: number;
   /** Seconds that `wait` of a request may ask for, from 0 to 300. Less than proxies wait for an answer. Default: 25. */
   maxWait?: number;
-  /** Seconds after which a stream without events writes something, from 1 to 300: proxies close what is silent. Default: 15. */
+  /** Seconds after which a stream without events writes something, from 1 to 300: proxies close silent connections. Default: 15. */
   heartbeat?: number;
   /** Seconds after which a stream ends, from 5 to 86,400. Its client returns, and rights that were withdrawn hold from then on. Default: 600. */
   maxAge?: number;

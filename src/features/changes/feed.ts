@@ -50,9 +50,9 @@ export interface Audience {
 export interface Subscriber {
   readonly audience: Audience;
   readonly place: Place;
-  /** True where it takes no events now: it reads what it has missed, or its client has to read first. */
+  /** True where it takes no events now: it reads those that it has missed, or its client has to read first. */
   readonly isBusy: boolean;
-  /** Takes the events between its place and another one. @param shared what others of its audience have made of them */
+  /** Takes the events between its place and another one. @param shared their texts, as others of its audience have made them */
   take(batch: Batch, shared: Map<string, string>): void;
   /** Called when it has missed some. */
   catchUp(): void;
@@ -245,7 +245,7 @@ export class Feed {
     this.#polledAt = performance.now();
   }
 
-  /** Hands on what has happened since the last delivery. */
+  /** Delivers the events since the last delivery. */
   async #deliver(to: Tick): Promise<void> {
     const from = this.#delivered ?? to;
     if (to.n > from.n) {

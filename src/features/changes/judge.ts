@@ -1,4 +1,4 @@
-/** Judges events by what a request may see: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
+/** Judges events by the rows that a request may see: the old and the new image of a row, by the conditions that a list has. One rule covers scopes, soft deletion and `q`. */
 import { hash } from 'node:crypto';
 import type { Request } from 'express';
 import { requestSettings } from '../../access/row-security.js';
@@ -98,7 +98,7 @@ function named(member: string, value: unknown): unknown {
   return member === 'target' ? (value as { readonly name: string }).name : value;
 }
 
-/** Refuses what would be judged by values that images do not have: a row with them would count as one without. */
+/** Refuses conditions on values that images do not have: a row with them would count as one without. */
 function checkStored({ plan }: Resource, filter: Predicate | null, rules: Predicate | null): void {
   const left = excludedAttributes(plan).map(({ name }) => name);
   if (left.length === 0) return;

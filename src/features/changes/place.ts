@@ -1,4 +1,4 @@
-/** Places in a feed: what a client has got so far. Cursors hold them. */
+/** Places in a feed: the events that a client has got so far. Cursors hold them. */
 import { hash } from 'node:crypto';
 import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
 import { type CursorCodec, type CursorScope, InvalidCursorError } from '../../request/query/cursor-codec.js';
@@ -6,7 +6,7 @@ import { InvalidQueryError, InvalidRequestError } from '../../schema/request-iss
 import type { Tick, Ticks } from '../capture/ticks.js';
 
 /**
- * A place: behind an event of a window, which is what one tick does not see and another one does, or behind all of a tick, where both ends
+ * A place: behind an event of a window, which has the events that one tick does not see and another one does, or behind all of a tick, where both ends
  * are the same. Also the part of the window behind it.
  */
 export interface Place {
@@ -46,7 +46,7 @@ export function placeCodec(
       const values = [String(from.n), String(to.n), String(after), bitsOf(to)];
       return cursors.encode({ values, isInclusive: false }, scope);
     },
-    /** @throws InvalidQueryError for what is no cursor @throws ExpiredCursorError */
+    /** @throws InvalidQueryError for a text that is no cursor @throws ExpiredCursorError */
     async decode(cursor: string, ticks: Ticks): Promise<Place> {
       const [first, second, after, bits] = decodeValues(cursors, cursor, scope);
       const to = await ticks.find(Number(second), retentions);

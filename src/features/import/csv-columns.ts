@@ -115,7 +115,7 @@ function counted(count: number): string {
   return `${count} ${count === 1 ? 'cell' : 'cells'}`;
 }
 
-/** Numbers as JSON has them. What is no number stays a text, which the schema refuses with its own words. */
+/** Numbers as JSON has them. Other values stay texts, which the schema refuses with its own words. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /** Compiles the reader of the cells of a column. */

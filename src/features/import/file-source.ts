@@ -12,7 +12,7 @@ export interface FileSource extends AsyncIterable<Uint8Array> {
   renew(): void;
   /** Counts no time until `renew`: a part is here, and the server works on it. */
   hold(): void;
-  /** Called once, when nothing reads on. What the client still sends is thrown away. */
+  /** Called once, when nothing reads on. Bytes that the client still sends are thrown away. */
   end(): void;
 }
 

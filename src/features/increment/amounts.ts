@@ -78,7 +78,7 @@ function zeroOf({ kind }: AttributeInfo['type']): unknown {
   return kind === 'integer' || kind === 'float' ? 0 : '0';
 }
 
-/** The text of an amount. What is wrong with it is added to the issues. */
+/** The text of an amount. Its problems are added to the issues. */
 function readAmount({ name, type }: AttributeInfo, sent: object, issues: RequestIssue[]): string {
   const { [AMOUNT]: amount, ...others } = sent as Readonly<Record<string, unknown>>;
   for (const other of Object.keys(others))

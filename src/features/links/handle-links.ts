@@ -1,4 +1,4 @@
-/** The handlers of links: the record is locked and judged, then its targets, and what differs is written, in one transaction. */
+/** The handlers of links: the record is locked and judged, then its targets, and the difference is written, in one transaction. */
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';

@@ -1,4 +1,4 @@
-/** The option `links` of `@Crud`: its relations, their checks, and what their tables need. */
+/** The option `links` of `@Crud`: its relations, their checks, and the needs of their tables. */
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { RelationLister, ResourceCheck } from '../../compile/compile-resource.js';
 import type { AccessPlan, ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.js';

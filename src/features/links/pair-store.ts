@@ -182,7 +182,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         ...keysOf(request, found),
         ...item.values,
       }));
-      // A repository checks what values refer to.
+      // A repository checks the rows that values refer to.
       const isOurs = isByRows() && !isReferring(request);
       const records = repositoryFor(request);
       const removed = remove.map(({ key }) => key);

@@ -1,4 +1,4 @@
-/** A request that changes links -> what it may see of both sides, and the links that it names. */
+/** A request that changes links -> its access to both sides, and the links that it names. */
 import type { Request } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { relatedAccess } from '../../access/related-access.js';
@@ -140,7 +140,7 @@ function compileItems({ below, link, parent, target }: Links, work: LinkWork) {
     if (work === 'link' || work === 'unlink') {
       const raw = String(request.params['target']);
       const parsed = tryParseId(target.plan, raw);
-      // It says what an id is.
+      // Its error describes an id.
       const id = parsed.kind === 'malformed' ? parsePathId(target.plan, request, 'target') : idOf(parsed);
       const body = work === 'link' && hasBody(request) ? await readBody(request, limits) : {};
       return [{ id, values: await parseValues(body) }];

@@ -1,4 +1,4 @@
-/** The members of a body with children -> what is done with each child, or all that is wrong with any of them. */
+/** The members of a body with children -> the write of each child, or all problems of any of them. */
 import type { Request } from 'express';
 import { accessRules } from '../../access/reference-access.js';
 import { isPlain } from '../../compile/compile-options.js';
@@ -163,7 +163,7 @@ function itemParser(
 
 const WORDS = ['create', 'update', 'delete'] as const;
 
-/** The children of a member of a body, each with its place. What is wrong with the member is added to the issues. */
+/** The children of a member of a body, each with its place. Problems of the member are added to the issues. */
 function sentItems(
   level: NestedLevel,
   form: Form,

@@ -27,7 +27,7 @@ import {
 } from './nested-parents.js';
 import type { NestedItem, NestedSet } from './parse-nested.js';
 
-/** Writes them in the session of the running code. @throws what refuses a child; the request is at its place then */
+/** Writes them in the session of the running code. @throws the error that refuses a child; the request is at its place then */
 export async function writeInTurn(
   works: ReadonlyMap<string, LevelWork>,
   parents: NestedParents,

@@ -10,7 +10,7 @@ const MAX_PAGED = 1_000;
 /** Hits that are ranked. */
 const MAX_RANKED = 10_000;
 
-/** Reads the order where `sort` names it; undefined for any other order. What is wrong is added to the issues. */
+/** Reads the order where `sort` names it; undefined for any other order. Problems are added to the issues. */
 export type RelevanceReader = (text: string, reading: Reading) => readonly SortTerm[] | undefined;
 
 /** The parser of the order; null where the resource has none. */

@@ -15,7 +15,7 @@ import { SEARCH_LIMITS } from './search-text.js';
 export interface SearchReader {
   /** True where requests of a form have the parameter. It is unknown where they may not read enough of the searched attributes. */
   isFor(form: AccessForm): boolean;
-  /** Reads the condition on the rows. What is wrong is added to `issues`, and null is read. */
+  /** Reads the condition on the rows. Problems are added to `issues`, and null is read. */
   read(parameter: string, text: string, form: AccessForm, issues: RequestIssue[]): Filter | null;
   /** @param found the records that are found, in a sentence */
   describe(found: string): InputDescription;

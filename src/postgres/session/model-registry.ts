@@ -65,7 +65,7 @@ export function closedWarnings(models: readonly ModelClass[]): string[] {
 }
 
 /**
- * To be called before each use of a model by what was built on it while `sequelize` had it.
+ * To be called before each use of a model by code that was built on it while `sequelize` had it.
  *
  * @throws ConfigError when another instance has it, and the first one is still in use
  */

@@ -17,7 +17,7 @@ const ROW_WRITES: readonly (readonly [RowWrite, number])[] = [
   ['update', 16],
 ];
 
-/** The triggers of a table, and what is as good as one. */
+/** The triggers of a table, and rules that act like one. */
 export interface TableTriggers {
   /** True where a row may differ from the result of its UPDATE. */
   readonly hideUpdates: boolean;

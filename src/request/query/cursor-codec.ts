@@ -160,7 +160,7 @@ function shortestContent(keyset: Keyset, scope: CursorScope): string {
   const whole = contentOf(keyset, scope);
   if (Buffer.byteLength(whole) <= WHOLE_LENGTH) return whole;
   const short = contentOf(abridged(keyset, scope), scope);
-  // Where the key is what is long, a digest of it is one thing more.
+  // Where the key is the long part, a digest of it is one thing more.
   return short.length < whole.length ? short : whole;
 }
 

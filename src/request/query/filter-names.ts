@@ -64,7 +64,7 @@ export class FilterNames {
   constructor(private readonly rows: RelatedRows) {}
 
   /**
-   * The same answer for a hidden attribute as for none: only what may be filtered is ever named.
+   * The same answer for a hidden attribute as for none: only attributes that may be filtered are ever named.
    *
    * @throws FilterError
    */
@@ -223,7 +223,7 @@ function merge(kind: 'and' | 'or', first: NamedRelation, second: NamedRelation):
   return { ...first, condition: operands.length > 0 ? join(within, operands) : null };
 }
 
-/** The predicate of a filter, with what the request may see. Frozen. */
+/** The predicate of a filter, with the rows that the request may see. Frozen. */
 export function toFilter(named: NamedFilter, rows: RelatedRows): Filter {
   switch (named.kind) {
     case 'comparison':

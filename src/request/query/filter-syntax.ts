@@ -5,7 +5,7 @@
  */
 import type { RequestIssue } from '../../schema/request-issue.js';
 
-/** Bounds of a filter. Not configurable: they are far above what a client needs, and what they protect is shared. */
+/** Bounds of a filter. Not configurable: they are far above the needs of a client, and protect a shared server. */
 export const FILTER_LIMITS = Object.freeze({
   /** Characters of `q`. */
   length: 2048,
@@ -68,11 +68,11 @@ const TOKENS = {
   operator: /=[A-Za-z-]*(?:=|(?=[ \t(]))|=|[!<>~]=?/y,
   /** A backslash takes the next character as it is; it is special inside quotes only. */
   quoted: /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/sy,
-  /** Up to what RSQL reserves, and blanks. */
+  /** Up to the characters that RSQL reserves, and blanks. */
   unquoted: /[^"'();,=!~<> \t]+/y,
 } as const;
 
-/** Word of other languages for what `q` has operators for. */
+/** Word of other languages, for which `q` has operators. */
 const NOT = /^not$/i;
 const NEGATIONS =
   'a comparison; q has no NOT: write the opposite of each, with != =out= =notbetween= =notlike= =inotlike= =isnull= or =none=';

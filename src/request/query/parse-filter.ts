@@ -38,7 +38,7 @@ function unasked({ relation: { parent, name } }: RelatedPlan): never {
 }
 
 /**
- * Parses `q`; what is wrong with it is added to `issues`. A blank filter is null.
+ * Parses `q`; its problems are added to `issues`. A blank filter is null.
  *
  * @param rows of the relations that `namedRelations` finds
  */
@@ -53,7 +53,7 @@ export function parseFilter(
   return syntax && typeFilter(plan, syntax, issues, rows);
 }
 
-/** Types names, operators and values for a model; what is wrong is added to `issues`. */
+/** Types names, operators and values for a model; problems are added to `issues`. */
 export function typeFilter(
   plan: FilterablePlan,
   syntax: SyntaxNode,

@@ -73,7 +73,7 @@ function withoutBrackets(given: string, counts: Map<string, number>): string {
 
 const ENCODED = /[%+]/;
 
-/** `application/x-www-form-urlencoded`: a plus is a space. Undefined for what is not percent-encoded UTF-8. */
+/** `application/x-www-form-urlencoded`: a plus is a space. Undefined for a text that is not percent-encoded UTF-8. */
 function decode(text: string): string | undefined {
   if (!ENCODED.test(text)) return text;
   try {

@@ -54,7 +54,7 @@ export function createSealedStates(secrets: readonly string[]): SealedStates {
 /** Makes and reads texts of any length. The same text is sealed as the same one. */
 export interface SealedTexts {
   seal(text: string): string;
-  /** Undefined for what no application with these secrets has made. */
+  /** Undefined for a text that no application with these secrets has made. */
   open(sealed: string): string | undefined;
 }
 
