@@ -4,7 +4,8 @@ import type { RelationCompiler } from '../../compile/compile-plan.js';
 import { keyProblem, type RelatedModels, scopeProblem } from '../../compile/related-models.js';
 import type { IncludePlan, RelatedPlan, RelatedResource, ResourcePlan } from '../../compile/resource-plan.js';
 import type { NestedOptions } from '../../declare/nested-options.js';
-import { versionOf } from '../../describe/model-info.js';
+import { type ModelInfo, versionOf } from '../../describe/model-info.js';
+import { keyText } from '../../describe/row-key.js';
 import { isUniqueAttribute } from '../../handle/resource-arguments.js';
 import type { FoundIndex } from '../../operation/feature.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
@@ -165,7 +166,7 @@ function compileLevel(
   const related = models.lead(parent.model, name, {}, { option, report, mend });
   if (!related) return null;
   const { relation, target } = related;
-  const problems = ownProblems(related);
+  const problems = ownProblems(related, parent.info);
   problems.forEach(refuse);
   if (problems.length === 0 && [parent.model, root.model].includes(relation.target))
     refuse(`leads from a ${target.name} to others, where a row may belong to itself; ${mend}.`);
@@ -188,6 +189,10 @@ function compileLevel(
   if (isWhole && verbs.size < VERBS.length)
     refuse(
       `has replace: true, and the endpoints of ${target.name} lack ${VERBS.filter((each) => !verbs.has(each)).join(', ')}; add them, or leave replace out.`,
+    );
+  if (isWhole && target.isKeyGiven)
+    refuse(
+      `has replace: true, and the server does not make the ${keyText(target.info.address)} of a ${target.name}, so that no item shows whether it is new; leave replace out, and send create, update and delete.`,
     );
   const hasVersion = versionOf(parent.model) !== undefined;
   if (options.touch === true && !hasVersion)
@@ -219,8 +224,8 @@ function compileLevel(
 }
 
 /** Why the rows of a relation are not those of their parent alone. Ends of sentences. */
-function ownProblems({ relation, target }: RelatedPlan): string[] {
-  const { parent, name, targetKey, more, isOne, through, scope } = relation;
+function ownProblems({ relation, target }: RelatedPlan, { attributes }: ModelInfo): string[] {
+  const { parent, name, parentKey, targetKey, more, isOne, through, scope } = relation;
   const links = 'use links, or write them by routes of their own';
   if (through) return [`is many-to-many, whose records belong to no parent; ${links}.`];
   if (parent.associations[name]?.associationType === 'BelongsTo')
@@ -236,6 +241,10 @@ function ownProblems({ relation, target }: RelatedPlan): string[] {
   if (target.info.attributes.get(targetKey)?.nullable)
     problems.push(
       `leads to ${target.name}, which may be without a parent, because ${targetKey} may be null; set allowNull: false, or ${links}.`,
+    );
+  if (attributes.get(parentKey)?.nullable)
+    problems.push(
+      `leads from ${parent.name} by ${parentKey}, which may be null, so that a ${parent.name} could have no ${name}; set allowNull: false, or ${links}.`,
     );
   if (Object.keys(scope).length > 0)
     problems.push(

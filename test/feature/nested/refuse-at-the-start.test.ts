@@ -45,6 +45,9 @@ class Box extends Model {
   @Column({ type: INTEGER, allowNull: false }) declare outerId: number;
   @HasOne(() => Cup, 'boxId') declare cup?: Model;
   @HasManyKey(() => Cup, { id: 'boxId', outerId: 'size' }) declare outerCups?: Cup[];
+  @Column({ type: INTEGER, unique: true }) declare number: number | null;
+  @HasMany(() => Spoon, { sourceKey: 'number', foreignKey: 'cupId', constraints: false })
+  declare spoons?: Spoon[];
 }
 
 @Table({ tableName: 'cups', timestamps: false })
@@ -105,7 +108,7 @@ describeNested('nested writes that cannot be', () => {
     [{ cups: { size: 3 } }, "nested.cups has no option 'size'. The options are max, touch, replace."],
     [
       { cusp: true },
-      "nested.cusp is no relation of Box. Did you mean 'cup'? The relations are cups, lids, smallCups, besides, boxes, cup, outerCups.",
+      "nested.cusp is no relation of Box. Did you mean 'cup'? The relations are cups, lids, smallCups, besides, boxes, cup, spoons, outerCups.",
     ],
     [
       { lids: true },
@@ -125,6 +128,10 @@ describeNested('nested writes that cannot be', () => {
     ],
     [{ boxes: true }, `nested.boxes leads from a Box to others, where a row may belong to itself; ${MEND}.`],
     [{ outerCups: true }, `nested.outerCups is by a key of several attributes; ${MEND}.`],
+    [
+      { spoons: true },
+      'nested.spoons leads from Box by number, which may be null, so that a Box could have no spoons; set allowNull: false, or use links, or write them by routes of their own.',
+    ],
     [{ 'cups.spoons': true }, "nested has 'cups.spoons' without 'cups'; add 'cups': true."],
     [
       { cups: { max: 100 }, 'cups.spoons': { max: 11 } },
@@ -134,15 +141,19 @@ describeNested('nested writes that cannot be', () => {
       { cups: { touch: true } },
       'nested.cups has touch: true, and Box has no version to raise; give its @Table version: true, or leave touch out.',
     ],
-    [
-      { cups: { replace: true } },
-      "nested.cups has replace: true, and endpoints has no 'replace'; add it, or leave replace out.",
-    ],
   ] as const) {
     it(`are told: ${JSON.stringify(nested)}`, async () => {
       expect(await problemsOf(nested)).to.deep.equal([`Box: ${problem}`]);
     });
   }
+
+  it('are told where whole sets cannot be', async () => {
+    expect(await problemsOf({ cups: { replace: true } }, { endpoints: ['list', 'update'] })).to.deep.equal([
+      "Box: nested.cups has replace: true, and endpoints has no 'replace'; add it, or leave replace out.",
+      'Box: nested.cups has replace: true, and the endpoints of Cup lack delete, create; add them, or leave replace out.',
+      'Box: nested.cups has replace: true, and the server does not make the id of a Cup, so that no item shows whether it is new; leave replace out, and send create, update and delete.',
+    ]);
+  });
 
   it('are told where the parent is meant', async () => {
     const declare = (model: ModelClass, options: object): void => Crud(options as CrudOptions)(model);
