@@ -177,9 +177,9 @@ export function compileHead(plan: ResourcePlan, given: string | null = null) {
       const isNumber = kind === 'integer';
       const isFitting =
         typeof value === (isNumber ? 'number' : 'string') ||
-        (kind === 'custom' && typeof value === 'number') ||
+        (kind === 'custom' && isExact(value)) ||
         (kind === 'value' && typeof value === 'boolean') ||
-        (given !== null && typeof value === 'string');
+        (given !== null && (typeof value === 'string' || isExact(value)));
       const parsed = isFitting ? tryParseId({ parseId }, String(value)) : null;
       if (value === undefined) wrong(key, 'isDefined', `${key} is required.`);
       else if (!parsed) wrong(key, 'id', `${key} must be a ${isNumber ? 'number' : 'text'}.`);
@@ -196,6 +196,11 @@ export function compileHead(plan: ResourcePlan, given: string | null = null) {
     const names = [...parts.map(({ attribute }) => attribute.name), ...shown];
     return { names, id, parts: values, states: states ?? null, refusal };
   };
+}
+
+/** True for a number that is as it was sent. One beyond 2^53 may be a rounded one, and the id of another record. */
+export function isExact(value: unknown): value is number {
+  return Number.isSafeInteger(value);
 }
 
 /** @param isText true where answers have a text, as of a bigint */

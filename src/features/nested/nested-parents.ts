@@ -1,11 +1,12 @@
 /** Rows whose children are written, and the values that children have of them. */
-import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { idText } from '../../describe/id-text.js';
+import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
 import { isOfKey, partsOf } from '../../describe/row-key.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { presetOf } from '../../operation/access.js';
 import type { RequestArguments } from '../../request/parse-request.js';
-import { recordValue, valueText } from '../../request/query/rule-filters.js';
+import { recordValue } from '../../request/query/rule-filters.js';
 import type { ManyRunner } from '../bulk/write-together.js';
 import type { NestedLevel, Verb } from './nested-options.js';
 import type { NestedSet } from './parse-nested.js';
@@ -86,11 +87,13 @@ export function valuesUnder(
 
 /** The attribute by which a new child would belong elsewhere than its parent; undefined where there is none. */
 export function otherPlace(
-  { level: { scoped } }: Pick<LevelWork, 'level'>,
+  { level: { scoped }, resource: { plan } }: Pick<LevelWork, 'level' | 'resource'>,
   { stored }: LevelTask,
   { access, values = {} }: RequestArguments,
 ): string | undefined {
-  return scoped.find(
-    (name) => valueText(presetOf(access, name) ?? values[name]) !== (stored(name) ?? undefined),
-  );
+  return scoped.find((name) => {
+    const key = [plan.info.attributes.get(name) as AttributeInfo];
+    // Texts of a column differ from those of values: `t` is true.
+    return idText(key, presetOf(access, name) ?? values[name]) !== idText(key, stored(name));
+  });
 }

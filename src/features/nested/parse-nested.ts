@@ -29,6 +29,7 @@ import {
   compileHead,
   compileItemParser,
   type ItemParser,
+  isExact,
   repeatedIssues,
   repeatedKey,
   textOfParts,
@@ -118,7 +119,8 @@ function compileLevel(level: NestedLevel, form: Form): LevelReader {
   };
   return async (request, value, budget, issues) => {
     const sent = sentItems(level, form, isWhole, value, issues);
-    if (sent.length > max) {
+    // One record may be deleted and another one created.
+    if (sent.length > max && !plan.relation.isOne) {
       const detail = `There are ${sent.length} ${name} of one record; at most ${max} are accepted.`;
       issues.push({ pointer: bodyPointer(name), code: 'tooMany', detail });
     }
@@ -268,7 +270,7 @@ function compileRemovedParser(plan: ResourcePlan, given: string): ItemParser {
     }
     // Without a version, which the resource may require.
     const { refusal } = readHead({}, [], isHidden);
-    if (typeof body !== 'string' && typeof body !== 'number') {
+    if (typeof body !== 'string' && !isExact(body)) {
       issues.push({
         pointer: '',
         code: 'id',
