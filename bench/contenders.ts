@@ -33,6 +33,9 @@ export const LIMIT = 'node-http';
 /** The contender that the ratios to the others are of. */
 export const OURS = 'ours';
 
+/** Contenders that are measured on several platforms and with crowds, where no others are named. */
+export const VARIED = ['node-http-pipelined', LIMIT, OURS];
+
 /** Folders from which packages are resolved: for programs of the project, and for those of the peers. */
 const OWN = join(__dirname, 'contenders');
 const PEERS = join(BENCH, 'peers/dist');

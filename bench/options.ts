@@ -1,10 +1,10 @@
 /** The command line of the benchmark. */
 import { parseArgs } from 'node:util';
 import { StartProblem } from '../sample/support/start-problem.js';
-import { LIMIT, OURS } from './contenders.js';
+import { VARIED } from './contenders.js';
 import type { Schedule } from './measure/measure.js';
 import { isVaried, type Platforms } from './platforms.js';
-import { ARTICLES, QUERIES, RELATIONS, type Suite, WRITES } from './suite.js';
+import { ARTICLES, CROWDS, QUERIES, RELATIONS, type Suite, WRITES } from './suite.js';
 
 /** The parsed command line. */
 export interface Options {
@@ -27,14 +27,11 @@ export interface Options {
 }
 
 /** Two seconds, because all clients connect at once: in one second, their first requests would be almost the hundredth part that p99 measures. */
-const FULL: Omit<Schedule, 'rounds'> = { seconds: 2, warmUp: 1, connections: 64 };
-const QUICK: Schedule = { rounds: 1, seconds: 1, warmUp: 1, connections: 64 };
+const FULL = { seconds: 2, warmUp: 1 };
+const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
 
 /** Rounds of a full run of whole exports and imports. */
 const TRANSFER_ROUNDS = 3;
-
-/** Contenders that are measured on several platforms, where `--only` names none. */
-const VARIED = ['node-http-pipelined', LIMIT, OURS];
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
@@ -47,6 +44,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --relations         lists with relations, which have contenders and workloads of their own
   --writes            writes of one record and of many, under conditions and with keys, likewise
   --queries           searches, orders by a relation, and aggregates, likewise
+  --crowds            256 and 1,000 clients at once; of ${VARIED.join(', ')} where no others are named
   --only NAME,NAME    some contenders only:${wrap(namesOf(ARTICLES.contenders))}
                       with --relations:${wrap(namesOf(RELATIONS.contenders))}
                       with --writes:${wrap(namesOf(WRITES.contenders))}
@@ -55,11 +53,12 @@ Without options everything is measured, which takes an hour and a quarter; the r
                       with --relations:${wrap(namesOf(RELATIONS.workloads))}
                       with --writes:${wrap(namesOf(WRITES.workloads))}
                       with --queries:${wrap(namesOf(QUERIES.workloads))}
-  --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes and --queries)
+                      with --crowds:${wrap(namesOf(CROWDS.workloads))}
+  --rounds N          measured rounds (${ARTICLES.rounds}; ${WRITES.rounds} with --writes, --queries and --crowds)
   --seconds N         seconds of each measurement (${FULL.seconds})
   --warm-up N         seconds of the same load before each of them (${FULL.warmUp})
   --once              measures once, however busy the machine is: only processor times say something then
-  --connections N     concurrent connections (${FULL.connections})
+  --connections N     concurrent connections (${ARTICLES.connections}); fewer, where a workload has fewer
   --node N,N          the same on major versions of Node, which it installs; of ${VARIED.join(', ')} where no others are named
   --postgres N,N      likewise on major versions of PostgreSQL
   --processes N,N     likewise in several processes, which share the port
@@ -86,11 +85,16 @@ export function readOptions(args: readonly string[]): Options {
   const [kind = 'contenders', other] = KINDS.filter((each) => values[each]);
   if (kind !== 'help' && other) throw new StartProblem(`Use --${kind} or --${other}, not both.`);
   if (kind !== 'contenders' && kind !== 'help') refuseTogether(kind, values);
-  const full: Schedule = { ...FULL, rounds: kind === 'transfer' ? TRANSFER_ROUNDS : suite.rounds };
-  const schedule = readSchedule(values, isQuick ? QUICK : full);
+  const { connections } = suite;
+  const full: Schedule = {
+    ...FULL,
+    connections,
+    rounds: kind === 'transfer' ? TRANSFER_ROUNDS : suite.rounds,
+  };
+  const schedule = readSchedule(values, isQuick ? { ...QUICK, connections } : full);
   const platforms = readPlatforms(values);
-  const named = values.only ?? (isVaried(platforms) && suite === ARTICLES ? VARIED.join() : undefined);
-  const only = readNames('--only', named, contenderNames);
+  const usual = isVaried(platforms) && suite === ARTICLES ? VARIED : (suite.usual ?? contenderNames);
+  const only = readNames('--only', values.only ?? usual.join(), contenderNames);
   const work = readNames('--work', values.work, workloadNames);
   const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
   return {
@@ -105,7 +109,7 @@ export function readOptions(args: readonly string[]): Options {
       isVaried(platforms) ||
       values.once ||
       isShortened ||
-      only.length < contenderNames.length ||
+      only.length < usual.length ||
       work.length < workloadNames.length ||
       isQuick,
     isQuick,
@@ -123,6 +127,7 @@ function parse(args: readonly string[]) {
         relations: { type: 'boolean' },
         writes: { type: 'boolean' },
         queries: { type: 'boolean' },
+        crowds: { type: 'boolean' },
         only: { type: 'string' },
         work: { type: 'string' },
         rounds: { type: 'string' },
@@ -147,7 +152,7 @@ function parse(args: readonly string[]) {
 
 type Given = ReturnType<typeof parse>;
 
-const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES } as const;
+const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES, crowds: CROWDS } as const;
 
 /** Kinds of runs. Of several in a command line, the first of this list counts. */
 const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds'] as const;

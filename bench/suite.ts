@@ -1,7 +1,7 @@
 /** The suites of the benchmark: the articles, the library with its relations, writes, or searches, orders and aggregates. */
-import { CONTENDERS, type Contender, LIMIT, OURS } from './contenders.js';
+import { CONTENDERS, type Contender, LIMIT, OURS, VARIED } from './contenders.js';
 import { fillStatements, ROWS } from './load/article.js';
-import { WORKLOADS, type Workload } from './load/workloads.js';
+import { WORKLOADS, type Workload, type WorkloadName } from './load/workloads.js';
 import { CHECKS, type Check } from './measure/check-answers.js';
 import { QUERY_CHECKS } from './queries/check-queries.js';
 import { QUERY_CONTENDERS } from './queries/contenders.js';
@@ -32,11 +32,18 @@ export interface Suite {
   readonly rows: number;
   /** Rounds of a full run: an odd number, for medians. */
   readonly rounds: number;
+  /** Clients at once. */
+  readonly connections: number;
+  /** Contenders of a full run. Default: all. */
+  readonly usual?: readonly string[];
   /** Makes the tables. */
   fill(contenders: readonly Contender[]): readonly string[];
   /** Statements that restore the tables after a load that writes, where added rows are not the only change. */
   readonly restoring: readonly string[];
 }
+
+/** Clients at once, where there is no crowd. */
+const CONNECTIONS = 64;
 
 export const ARTICLES: Suite = {
   contenders: CONTENDERS,
@@ -47,6 +54,7 @@ export const ARTICLES: Suite = {
   results: 'latest',
   rows: ROWS,
   rounds: 5,
+  connections: CONNECTIONS,
   fill: (contenders) =>
     fillStatements(
       ROWS,
@@ -54,6 +62,31 @@ export const ARTICLES: Suite = {
       contenders.some(({ hasTwoKeys }) => hasTwoKeys),
     ),
   restoring: [],
+};
+
+/** Clients of a crowd. */
+const CROWD_SIZES = [256, 1_000];
+
+const CROWDED = WORKLOADS.filter(({ name }) => ['read', 'list20', 'create'].includes(name)).flatMap(
+  (workload) =>
+    CROWD_SIZES.map((connections) => ({
+      ...workload,
+      like: workload.name,
+      name: `${workload.name}-${connections}`,
+      title: `${workload.title}, ${connections.toLocaleString('en')} clients`,
+      connections,
+    })),
+);
+
+/** The articles with many clients at once. */
+export const CROWDS: Suite = {
+  ...ARTICLES,
+  workloads: CROWDED,
+  checks: Object.fromEntries(CROWDED.map(({ name, like }) => [name, CHECKS[like as WorkloadName]])),
+  results: 'crowds',
+  rounds: 3,
+  connections: Math.max(...CROWD_SIZES),
+  usual: VARIED,
 };
 
 export const RELATIONS: Suite = {
@@ -65,6 +98,7 @@ export const RELATIONS: Suite = {
   results: 'relations',
   rows: BOOKS,
   rounds: 5,
+  connections: CONNECTIONS,
   fill: fillLibrary,
   restoring: [],
 };
@@ -78,6 +112,7 @@ export const WRITES: Suite = {
   results: 'writes',
   rows: ROWS,
   rounds: 3,
+  connections: CONNECTIONS,
   fill: fillVersioned,
   restoring: RESTORING,
 };
@@ -91,6 +126,7 @@ export const QUERIES: Suite = {
   results: 'queries',
   rows: POSTS,
   rounds: 3,
+  connections: CONNECTIONS,
   fill: fillPosts,
   restoring: [],
 };

@@ -24,6 +24,7 @@ export interface LoadResult {
   readonly microseconds: number;
   /** Latencies in microseconds. */
   readonly p50: number;
+  readonly p90: number;
   readonly p99: number;
   /** Answers with a status above 399. */
   readonly refused: number;

@@ -10,6 +10,7 @@ export interface Sample {
   /** Requests per second. */
   readonly rate: number;
   readonly p50: number;
+  readonly p90: number;
   readonly p99: number;
   readonly node: number;
   readonly postgres: number | null;
@@ -95,7 +96,7 @@ export class Sampler {
     const result = await loadWith({ port: process.port, connections, requests, seconds, isWarmUp: false });
     const node = process.processorTime() - nodeBefore;
     const postgresAfter = database.processorTime();
-    const { requests: count, microseconds, p50, p99, refused, broken } = result;
+    const { requests: count, microseconds, p50, p90, p99, refused, broken } = result;
     if (count === 0)
       return isLonger ? `no request finished within ${seconds} s` : this.#measure(volley, true);
     if (refused > 0 || broken > 0) {
@@ -105,6 +106,7 @@ export class Sampler {
     return {
       rate: count / (microseconds / 1e6),
       p50: p50 / 1_000,
+      p90: p90 / 1_000,
       p99: p99 / 1_000,
       node: node / count,
       postgres: isLocal ? (postgresAfter - postgresBefore) / count : null,

@@ -53,6 +53,8 @@ export function writeReport(run: Run): string {
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'rate')),
     '## Latency: median, in milliseconds',
     figureTable(run, 'p50', 1),
+    '## Latency: 90th percentile, in milliseconds, and how many times the median that is',
+    crowdTable(run),
     '## Latency: 99th percentile, in milliseconds',
     spreadTable(run, 1, (summary, ...row) => summary.spread(...row, 'p99')),
     `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,
@@ -189,6 +191,16 @@ function figureTable(run: Run, figure: Figure, digits: number): string {
     (summary, ...row) => summary.median(...row, figure),
     (median) => median.toFixed(digits),
   );
+}
+
+/** With many clients, the ratio shows how much longer some wait than others. */
+function crowdTable(run: Run): string {
+  const look: Look<string> = (summary, ...row) => {
+    const p50 = summary.median(...row, 'p50');
+    const p90 = summary.median(...row, 'p90');
+    return p50 === null || p90 === null ? null : `${p90.toFixed(1)} · ${(p90 / p50).toFixed(1)}`;
+  };
+  return tableOf(run, look, (cell) => cell);
 }
 
 /** A table of medians, with the lowest and the highest round where there are several. */

@@ -26,6 +26,13 @@ describe('options of the benchmark', () => {
     '--scaling --rounds 9': { kind: 'scaling', isPartial: true },
     '--transfer': { kind: 'transfer', isPartial: false },
     '--feeds': { kind: 'feeds', isPartial: false },
+    '--crowds': {
+      kind: 'contenders',
+      isPartial: false,
+      only: ['node-http-pipelined', 'node-http', 'ours'],
+      work: ['read-256', 'read-1000', 'list20-256', 'list20-1000', 'create-256', 'create-1000'],
+      schedule: { rounds: 3, seconds: 2, warmUp: 1, connections: 1_000 },
+    },
     '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
   };
   for (const [line, options] of Object.entries(read)) {
