@@ -208,10 +208,8 @@ export type ValuesParser = (
 export function withMembers(parseValues: ValuesParser, members: readonly BodyMembers[]): ValuesParser {
   if (members.length === 0) return parseValues;
   const names = members.flatMap((each) => each.names);
-  return async (request, access, sent, budget, id) => {
-    const body = isPlain(sent) ? (sent as Readonly<Record<string, unknown>>) : {};
-    if (!names.some((name) => Object.hasOwn(body, name)))
-      return parseValues(request, access, sent, budget, id);
+  const parseBoth: ValuesParser = async (request, access, sent, budget, id) => {
+    const body = sent as Readonly<Record<string, unknown>>;
     const issues: RequestIssue[] = [];
     const collect = async <T>(work: () => Maybe<T>): Promise<T | undefined> => {
       try {
@@ -230,6 +228,10 @@ export function withMembers(parseValues: ValuesParser, members: readonly BodyMem
     const parsed = await collect(() => parseValues(request, access, without(body, names), whole, id));
     if (!parsed || issues.length > 0) throw new InvalidBodyError(issues);
     return { ...parsed, query };
+  };
+  return (request, access, sent, budget, id) => {
+    const isNamed = isPlain(sent) && names.some((name) => Object.hasOwn(sent as object, name));
+    return (isNamed ? parseBoth : parseValues)(request, access, sent, budget, id);
   };
 }
 

@@ -82,7 +82,10 @@ export function valuesUnder(
   { key }: LevelTask,
   { values }: RequestArguments,
 ): Readonly<Record<string, unknown>> {
-  return { ...values, [given]: recordValue(plan.info.attributes.get(given)?.type, key) };
+  // No spread: its copies are slow to add to.
+  const all: Record<string, unknown> = Object.assign({}, values);
+  all[given] = recordValue(plan.info.attributes.get(given)?.type, key);
+  return all;
 }
 
 /** The attribute by which a new child would belong elsewhere than its parent; undefined where there is none. */

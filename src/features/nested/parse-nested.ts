@@ -24,6 +24,7 @@ import {
   withinItem,
 } from '../../schema/request-issue.js';
 import { lazy } from '../../util/memo.js';
+import { isPromise } from '../../util/promises.js';
 import {
   type BulkItem,
   compileHead,
@@ -129,22 +130,27 @@ function compileLevel(level: NestedLevel, form: Form): LevelReader {
     for (const verb of new Set([...needed, ...sent.map((each) => each.verb)]))
       access[verb] = (await accessRules(request)?.accessTo(target.model)?.(request, verb)) ?? OPEN_ACCESS;
     const items: Record<Verb, NestedItem[]> = { create: [], update: [], delete: [] };
-    const keys = new Map<string, number>();
+    const known = new Map<string, number>();
     for (const [index, { verb, place, body }] of sent.entries()) {
       if (issues.length > MAX_ISSUES) break;
-      const repeated = (key: Parameters<typeof repeatedKey>[0]) => ({
-        ...repeatedKey(key, 0),
-        detail: `${keyText(key)} is that of another item, too; a record may stand in a body once.`,
-      });
-      const context = { access: access[verb] as Access, absent: NO_INPUTS, index, budget, repeated };
-      const ids = verb === 'create' ? new Map<string, number>() : keys;
-      const { input, problem } = await parsers[verb]()(request, { ...context, keys: ids }, body);
+      const keys = verb === 'create' ? new Map<string, number>() : known;
+      const own = access[verb] as Access;
+      const context = { access: own, absent: NO_INPUTS, index, keys, budget, repeated: repeatedChild };
+      const parsed = parsers[verb]()(request, context, body);
+      // Most need no time, and a promise of each of them would cost as much as to read it.
+      const { input, problem } = isPromise(parsed) ? await parsed : parsed;
       if (problem instanceof InvalidBodyError)
         issues.push(...problem.errors.map((issue) => withinItem(place, issue)));
       else items[verb].push({ place, input, problem });
     }
     return { level, access, isWhole, ...items };
   };
+}
+
+/** The issue of a child whose key is that of another one. */
+function repeatedChild(key: RowKey): RequestIssue {
+  const detail = `${keyText(key)} is that of another item, too; a record may stand in a body once.`;
+  return { ...repeatedKey(key, 0), detail };
 }
 
 function itemParser(

@@ -258,7 +258,9 @@ async function createAll(
   if (items.length === 0) return null;
   if (items.some(({ task, input }) => otherPlace(work, task, input) !== undefined)) return false;
   const access = accessOf(tasks, 'create');
-  const inputs = items.map(({ task, input }) => ({ ...input, values: valuesUnder(work, task, input) }));
+  const inputs = items.map(({ task, input: { query, access: own, id }, input }): RequestArguments => {
+    return { query, access: own, id, values: valuesUnder(work, task, input) };
+  });
   const request = { items: inputs.map(asItem), each: null, inputs: ATOMIC, access };
   const written = await work.together.create()(request, 0, on);
   return written?.shown ? { items, shown: written.shown } : false;
