@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 import { perPair } from '../../util/memo.js';
-import { type Batch, BatchAbortedError, type Execution, type TextRow } from './batch.js';
+import { type Batch, BatchAbortedError, type Execution, type Preceding, type TextRow } from './batch.js';
 import { timeoutDriver } from './pg-client.js';
 import {
   activeQueryOf,
@@ -176,7 +176,9 @@ function textQueryClass(
       if (known) this.#preparation = known;
       this.#wasPrepared = known !== undefined;
       this.#before = this.#before.map((preparation, index) => knownBefore[index] ?? preparation);
-      this.#isPreparing = !known || knownBefore.includes(undefined);
+      const isUnknown = (preceding: Preceding, index: number) =>
+        preceding.statement.name !== '' && !knownBefore[index];
+      this.#isPreparing = !known || before.some(isUnknown);
       if (this.#preparation.parsers !== null && !this.#isPreparing) {
         connection.stream.write(serializeExecutions(name, executions, before));
         return null;

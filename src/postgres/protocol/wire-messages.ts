@@ -6,10 +6,13 @@
  */
 import type { Execution, TextRow, TextValues } from './batch.js';
 
+const PARSE = 0x50;
 const BIND = 0x42;
 /** Execute of the unnamed portal, without a limit. */
 const EXECUTE = Uint8Array.of(0x45, 0, 0, 0, 9, 0, 0, 0, 0, 0);
 const SYNC = Uint8Array.of(0x53, 0, 0, 0, 4);
+/** Type, length, the empty name, the end of the text, and no types of parameters. */
+const PARSE_LENGTH = 1 + 4 + 1 + 1 + 2;
 /** Type, length, the empty name of the portal, the end of the statement's name, three counts. */
 const FIXED_LENGTH = 1 + 4 + 1 + 1 + 2 + 2 + 2;
 const PARSE_COMPLETE = 0x31;
@@ -21,30 +24,48 @@ const DATA_ROW = 0x44;
 const HEAD = 5;
 const NOTHING = Buffer.alloc(0);
 
-interface NamedExecution {
-  readonly statement: { readonly name: string };
+interface PrecedingExecution {
+  readonly statement: { readonly name: string; readonly text: string };
   readonly values: TextValues;
 }
 
 /**
  * Encodes executions with values as texts, whose results are texts too. Names are ASCII.
  *
- * @param before the statement that is executed first
+ * @param before statements that are executed first; those without a name are parsed, too
  */
 export function serializeExecutions(
   name: string,
   executions: readonly Pick<Execution, 'values'>[],
-  before: readonly NamedExecution[],
+  before: readonly PrecedingExecution[],
 ): Buffer {
   let length = SYNC.length;
-  for (const { statement, values } of before) length += bindLength(statement.name, values) + EXECUTE.length;
+  for (const { statement, values } of before) {
+    if (statement.name === '') length += PARSE_LENGTH + Buffer.byteLength(statement.text);
+    length += bindLength(statement.name, values) + EXECUTE.length;
+  }
   for (const { values } of executions) length += bindLength(name, values) + EXECUTE.length;
   const buffer = Buffer.allocUnsafe(length);
   let at = 0;
-  for (const { statement, values } of before) at = writeExecution(buffer, statement.name, values, at);
+  for (const { statement, values } of before) {
+    if (statement.name === '') at = writeParse(buffer, statement.text, at);
+    at = writeExecution(buffer, statement.name, values, at);
+  }
   for (const { values } of executions) at = writeExecution(buffer, name, values, at);
   buffer.set(SYNC, at);
   return buffer;
+}
+
+/** Writes a Parse of the unnamed statement. */
+function writeParse(buffer: Buffer, text: string, start: number): number {
+  buffer[start] = PARSE;
+  // The empty name.
+  buffer[start + 5] = 0;
+  const at = start + 6 + buffer.write(text, start + 6);
+  buffer[at] = 0;
+  const end = buffer.writeInt16BE(0, at + 1);
+  buffer.writeInt32BE(end - start - 1, start + 1);
+  return end;
 }
 
 function writeExecution(buffer: Buffer, name: string, values: TextValues, start: number): number {

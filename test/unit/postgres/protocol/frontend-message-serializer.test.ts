@@ -93,8 +93,8 @@ describe('serializeExecutions', () => {
 
   it('puts other statements before them', () => {
     const before = [
-      { statement: { name: 'crud_first' }, values: [] },
-      { statement: { name: 'crud_second' }, values: ['app.tenant', 'é'] },
+      { statement: { name: 'crud_first', text: '' }, values: [] },
+      { statement: { name: 'crud_second', text: '' }, values: ['app.tenant', 'é'] },
     ];
     const ours = serializeExecutions('crud_7', [{ values: ['1'] }, { values: ['2'] }], before);
     const withoutSync = (bytes: Buffer) => bytes.subarray(0, -serialize.sync().length);
@@ -102,5 +102,19 @@ describe('serializeExecutions', () => {
     const second = withoutSync(byDriver('crud_second', [['app.tenant', 'é']]));
     const expected = Buffer.concat([first, second, byDriver('crud_7', [['1'], ['2']])]);
     expect(read(ours)).to.deep.equal(read(expected));
+  });
+
+  it('parses those without a name', () => {
+    const text = "SELECT 'é🙂'";
+    const ours = serializeExecutions(
+      'crud_7',
+      [{ values: ['1'] }],
+      [{ statement: { name: '', text }, values: [] }],
+    );
+    const parsed = serialize.parse({ text, name: '', types: [] });
+    expect(ours.subarray(0, parsed.length).equals(parsed)).to.equal(true);
+    const first = byDriver('', [[]]).subarray(0, -serialize.sync().length);
+    const expected = Buffer.concat([first, byDriver('crud_7', [['1']])]);
+    expect(read(ours.subarray(parsed.length))).to.deep.equal(read(expected));
   });
 });
