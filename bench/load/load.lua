@@ -40,8 +40,11 @@ function init(arguments)
     for name, value in others:gmatch("\t([^:]+): ([^\t]*)") do headers[name] = value end
     requests[#requests + 1] = split(wrk.format(method, path, headers, body))
   end
-  -- A warm-up takes rows of the first half, and a measurement those of the second.
-  if arguments[2] ~= "warm-up" then row = ROWS / 2 end
+  -- A warm-up takes rows and requests of the first half, and a measurement those of the second.
+  if arguments[2] ~= "warm-up" then
+    row = ROWS / 2
+    turn = math.floor(#requests / 2)
+  end
   math.randomseed(os.time())
 end
 

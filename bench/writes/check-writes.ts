@@ -17,6 +17,7 @@ import {
   toJson,
 } from '../measure/check-answers.js';
 import type { Database } from '../measure/database.js';
+import { ORDERS, randomLines, randomOrder } from './orders.js';
 import { BATCH, BATCHES, COLUMNS, FIRST_TAG, idsOf, KEPT, rangeOf } from './versioned-articles.js';
 import type { WriteWorkload } from './workloads.js';
 import type { WriteWire } from './write-wires.js';
@@ -32,6 +33,8 @@ export const WRITE_CHECKS: Readonly<Record<WriteWorkload, Check<WriteWire>>> = {
   updateIfMatch: checkCondition,
   update100: checkUpdateMany,
   updateRange: checkUpdateRange,
+  createOrder: checkCreateOrder,
+  changeOrder: checkChangeOrder,
   updateKept: checkKept,
   updateKept100: checkKept,
 };
@@ -128,6 +131,58 @@ async function checkUpdateRange({ wire, ask, database }: WriteExamination): Prom
   const larger = wire.updateRange(from, to + 1, { price: price + 1 });
   await askFor(ask, larger, 409);
   for (const row of await readRows(database, around)) expectSame(larger, row['price'] === price + 1, false);
+}
+
+async function checkCreateOrder({ wire, ask, database }: WriteExamination): Promise<void> {
+  const order = randomOrder(createRandom(6));
+  const call = wire.createOrder(order);
+  const { body } = await askFor(ask, call, 201);
+  const written = await readOrder(database, Number((body as Json)['id']));
+  expectSame(call, body, written);
+  expectSame(call, [written['customer'], written['version']], [order.customer, 0]);
+  expectSame(call, sentLines(written), order.lines);
+  // Nothing of a request is left where one line is wrong.
+  const [first, ...others] = order.lines;
+  const wrong = wire.createOrder({ ...order, lines: [...others, { ...first, qty: 'none' } as never] });
+  const { status } = await ask(wrong);
+  if (status < 400) throw new Difference(`${name(wrong)} with a wrong line answers ${status}.`);
+  const [row] = await database.query<{ count: number }>('SELECT count(*)::int AS count FROM orders');
+  expectSame(wrong, row?.count, ORDERS + 1);
+}
+
+/** Lines that are not named stay as they are, and those of another order are none of this one. */
+async function checkChangeOrder({ wire, ask, database }: WriteExamination): Promise<void> {
+  const before = await readOrder(database, ORDERS);
+  const changes = randomLines(createRandom(7), ORDERS);
+  const others = wire.changeOrder(ORDERS - 1, changes);
+  await askFor(ask, others, 404);
+  const call = wire.changeOrder(ORDERS, changes);
+  const { body } = await askFor(ask, call, 200);
+  const after = await readOrder(database, ORDERS);
+  expectSame(call, body, after);
+  expectSame(call, after['version'], Number(before['version']) + 1);
+  const quantities = new Map(changes.update.map(({ id, qty }) => [id, qty]));
+  const kept = linesOf(before).filter(({ id }) => !changes.delete.includes(Number(id)));
+  const changed = kept.map((line) => ({ ...line, qty: quantities.get(Number(line['id'])) ?? line['qty'] }));
+  expectSame(call, linesOf(after).slice(0, changed.length), changed);
+  expectSame(call, sentLines(after).slice(changed.length), changes.create);
+}
+
+function linesOf(order: Json): readonly Json[] {
+  return (order['lines'] as { readonly items: readonly Json[] }).items;
+}
+
+/** As a request has them. */
+function sentLines(order: Json): readonly Json[] {
+  return linesOf(order).map(({ id: _, orderId: __, ...line }) => line);
+}
+
+/** An order as its answers are. */
+async function readOrder(database: Database, id: number): Promise<Json> {
+  const [order] = await database.query<Json>('SELECT id, customer, version FROM orders WHERE id = $1', [id]);
+  const text =
+    'SELECT id, "orderId", "productId", position, qty FROM order_lines WHERE "orderId" = $1 ORDER BY id';
+  return { ...order, lines: { items: await database.query(text, [id]), has_next: false } };
 }
 
 /** Each change is stored, with who made it. */

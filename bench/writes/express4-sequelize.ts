@@ -7,6 +7,9 @@ import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize
 import { ArticleColumns } from '../contenders/support/article-columns.js';
 import { checkChanges, checkValues } from '../contenders/support/article-values.js';
 import { CONNECTIONS, HOST, readEnvironment } from '../contenders/support/environment.js';
+import { checkLineChanges, checkOrder } from './order-http.js';
+import { Line, Order } from './order-models.js';
+import { LINES } from './orders.js';
 import { BATCH, KEYS } from './versioned-articles.js';
 
 // The package has another name here, under which it has no types.
@@ -43,8 +46,13 @@ const sequelize = new Sequelize(databaseUrl, {
   dialect: 'postgres',
   logging: false,
   pool: { max: CONNECTIONS },
-  models: [Article, RequestKey],
+  models: [Article, RequestKey, Order, Line],
 });
+/** A record that a request names is not there. */
+class Missing extends Error {
+  readonly status = 404;
+}
+
 class TooMany extends Error {
   /** As Express has it. */
   readonly status = 409;
@@ -99,6 +107,44 @@ app.patch(
       return response.status(412).set('ETag', `"${article.version}"`).json({ error: 'Changed' });
     }
     return sendFound(response, article && (await article.update(changes)));
+  }),
+);
+
+app.post(
+  '/orders',
+  caught(async ({ body }, response) => {
+    const order = checkOrder(body);
+    if (!order) return response.status(422).json({ error: 'Bad body' });
+    const answer = await sequelize.transaction(async (transaction) => {
+      const { id, customer, version } = await Order.create({ customer: order.customer }, { transaction });
+      const items: Line[] = [];
+      for (const line of order.lines)
+        items.push(await Line.create({ ...line, orderId: id }, { transaction }));
+      return { id, customer, version, lines: { items, has_next: false } };
+    });
+    return response.status(201).json(answer);
+  }),
+);
+
+app.patch(
+  '/orders/:id',
+  caught(async ({ params, body }, response) => {
+    const changes = checkLineChanges(body);
+    if (!changes) return response.status(422).json({ error: 'Bad body' });
+    const orderId = Number(params['id']);
+    const answer = await sequelize.transaction(async (transaction) => {
+      const order = await Order.findByPk(orderId, { transaction, lock: true, rejectOnEmpty: new Missing() });
+      await order.increment('version', { transaction });
+      const find = (id: number) =>
+        Line.findOne({ where: { id, orderId }, transaction, rejectOnEmpty: new Missing() });
+      for (const id of changes.delete) await (await find(id)).destroy({ transaction });
+      for (const { id, qty } of changes.update) await (await find(id)).update({ qty }, { transaction });
+      for (const line of changes.create) await Line.create({ ...line, orderId }, { transaction });
+      const items = await Line.findAll({ where: { orderId }, order: ['id'], limit: LINES, transaction });
+      await order.reload({ transaction });
+      return { ...order.get(), lines: { items, has_next: false } };
+    });
+    return response.json(answer);
   }),
 );
 

@@ -5,6 +5,7 @@ import { CONNECTIONS, readEnvironment } from '../contenders/support/environment.
 import type { TextRow } from '../contenders/support/lean-query.js';
 import { quote } from '../contenders/support/quote.js';
 import type { ArticleRow } from '../contenders/support/statements.js';
+import { OrderServer } from './order-http.js';
 import { serveWrites } from './write-http.js';
 
 /** `n` is a bigint, which `pg` leaves as a text. */
@@ -35,4 +36,5 @@ serveWrites(
     fromTexts: (row: TextRow) => `${articleText(row)},"version":${row[10]}}`,
   },
   port,
+  new OrderServer(pool),
 );

@@ -1,6 +1,7 @@
 /** The data: the articles, each with a version, and the keys of requests. */
 import { COLUMNS as ARTICLE_COLUMNS } from '../contenders/support/statements.js';
 import { fillStatements as fillArticles, ROWS } from '../load/article.js';
+import { ORDER_TABLES, RESTORING_ORDERS } from './orders.js';
 
 /** Records of a request that writes many. */
 export const BATCH = 100;
@@ -33,6 +34,7 @@ export function fillStatements(): readonly string[] {
     `CREATE INDEX ON ${KEYS} (created_at)`,
     `CREATE TABLE ${KEPT} (LIKE articles INCLUDING ALL)`,
     `INSERT INTO ${KEPT} SELECT * FROM articles`,
+    ...ORDER_TABLES,
   ];
 }
 
@@ -40,6 +42,7 @@ export function fillStatements(): readonly string[] {
 export const RESTORING = [
   'UPDATE articles SET version = 0 WHERE version <> 0',
   "DO $$ BEGIN IF to_regclass('crud_changes') IS NOT NULL THEN TRUNCATE crud_changes; END IF; END $$",
+  ...RESTORING_ORDERS,
 ] as const;
 
 /** The tag of a row that nothing has changed. */

@@ -3,6 +3,7 @@ import { EACH_ROW, FRESH_KEY, FRESH_NUMBER, randomChanges, randomValues } from '
 import type { Call } from '../load/call.js';
 import { createRandom, type Random } from '../load/random.js';
 import type { Workload } from '../load/workloads.js';
+import { CHANGED, ORDERS, REMOVED, randomLines, randomOrder } from './orders.js';
 import { BATCH, BATCHES, FIRST_TAG, idsOf, rangeOf } from './versioned-articles.js';
 import type { WriteWire } from './write-wires.js';
 
@@ -15,12 +16,16 @@ export type WriteWorkload =
   | 'updateIfMatch'
   | 'update100'
   | 'updateRange'
+  | 'createOrder'
+  | 'changeOrder'
   | 'updateKept'
   | 'updateKept100';
 
 /** Different requests of a workload: of those that write one record, and of those that write many. */
 const VARIETY = 5_000;
 const VARIETY_OF_MANY = 500;
+/** Connections at most where some contenders write a hundred rows one by one, and others would wait too long for them. */
+const FEW = 16;
 /** Has no divisor in common with the number of batches. */
 const STRIDE = 7_919;
 
@@ -51,6 +56,23 @@ export const WRITE_WORKLOADS: readonly Workload<WriteWire>[] = [
   many('updateRange', 'Update 100 by filter', 'update', (wire, _random, batch) =>
     wire.updateRange(...rangeOf(batch), { price: FRESH_NUMBER }),
   ),
+  {
+    ...many('createOrder', 'Create an order with 100 lines', 'create100', (wire, random) =>
+      wire.createOrder(randomOrder(random)),
+    ),
+    connections: FEW,
+  },
+  {
+    ...many(
+      'changeOrder',
+      'Change 40 of 100 lines',
+      'update100',
+      (wire, random, _, index) => wire.changeOrder(index + 1, randomLines(random, index + 1)),
+      ORDERS,
+    ),
+    records: CHANGED + 2 * REMOVED,
+    connections: FEW,
+  },
   one('updateKept', 'Update with history', (wire, random) =>
     wire.updateKept(EACH_ROW, randomChanges(random)),
   ),
@@ -92,7 +114,8 @@ function many(
   name: WriteWorkload,
   title: string,
   beside: WriteWorkload,
-  choose: (wire: WriteWire, random: Random, batch: number) => Call,
+  choose: (wire: WriteWire, random: Random, batch: number, index: number) => Call,
+  variety = VARIETY_OF_MANY,
 ): Workload<WriteWire> {
   return {
     name,
@@ -102,8 +125,8 @@ function many(
     beside,
     calls: async (wire) => {
       const random = createRandom(1);
-      return Array.from({ length: VARIETY_OF_MANY }, (_, index) =>
-        choose(wire, random, (index * STRIDE) % BATCHES),
+      return Array.from({ length: variety }, (_, index) =>
+        choose(wire, random, (index * STRIDE) % BATCHES, index),
       );
     },
   };

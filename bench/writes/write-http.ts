@@ -6,6 +6,7 @@ import { HOST } from '../contenders/support/environment.js';
 import { parse, readText, send } from '../contenders/support/http.js';
 import type { TextRow } from '../contenders/support/lean-query.js';
 import type { Statement } from '../contenders/support/statements.js';
+import { ORDERS_PATH, type OrderServer } from './order-http.js';
 import { BATCH } from './versioned-articles.js';
 import {
   insertMany,
@@ -45,11 +46,12 @@ const TAG = /^"(\d{1,9})"$/;
 const KEY = /^"?([!-~]{1,255}?)"?$/;
 const RANGE = /^\?from=(\d{1,9})&to=(\d{1,9})$/;
 
-/** Listens. */
-export function serveWrites(runner: Runner, port: number): void {
+/** Listens. @param orders answers requests for orders; left out by those that have none */
+export function serveWrites(runner: Runner, port: number, orders?: OrderServer): void {
   const app = new WriteServer(runner);
   createServer((request, response) => {
-    app.answer(request, response).catch(() => send(response, 500, '{"error":"Internal Server Error"}'));
+    const server = orders && request.url?.startsWith(ORDERS_PATH) ? orders : app;
+    server.answer(request, response).catch(() => send(response, 500, '{"error":"Internal Server Error"}'));
   }).listen(port, HOST);
 }
 

@@ -1,6 +1,7 @@
 /** Requests to each API that write one record, and many. */
 import type { ArticleValues } from '../contenders/support/article-values.js';
 import type { Answer, Call } from '../load/call.js';
+import type { LineChanges, OrderValues } from './orders.js';
 
 /** A change of one record among many. */
 export type Change = Partial<ArticleValues> & { readonly id: number };
@@ -16,11 +17,14 @@ export interface WriteWire {
   /** The same on articles whose changes are stored. */
   updateKept(id: number, changes: Partial<ArticleValues>): Call;
   updateManyKept(changes: readonly Change[]): Call;
+  createOrder(order: OrderValues): Call;
+  changeOrder(id: number, lines: LineChanges): Call;
   /** The records that were written, in the order of the request. */
   items(answer: Answer): unknown;
 }
 
 const PATH = '/articles';
+const ORDERS_PATH = '/orders';
 const KEPT_PATH = '/kept-articles';
 
 const writes = {
@@ -30,6 +34,8 @@ const writes = {
   updateMany: (body) => ({ method: 'PATCH', path: PATH, body }),
   updateKept: (id, body) => ({ method: 'PATCH', path: `${KEPT_PATH}/${id}`, body }),
   updateManyKept: (body) => ({ method: 'PATCH', path: KEPT_PATH, body }),
+  createOrder: (body) => ({ method: 'POST', path: ORDERS_PATH, body }),
+  changeOrder: (id, lines) => ({ method: 'PATCH', path: `${ORDERS_PATH}/${id}`, body: { lines } }),
 } satisfies Partial<WriteWire>;
 
 /** The wire of the hand-written contenders. */
