@@ -3,6 +3,7 @@ import type { Action } from 'routing-controllers';
 import { accessToWrite } from '../../access/reference-access.js';
 import { idOf } from '../../describe/row-key.js';
 import { selectValues } from '../../execute/session/select-values.js';
+import { joinSlots } from '../../execute/sql/statement.js';
 import { lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
 import { inCondition } from '../../handle/around-method.js';
@@ -18,12 +19,12 @@ import type { BodyValues } from '../../schema/body-values.js';
 import { compileSingle, pathId } from '../bulk/write-in-turn.js';
 import { compileManyRunner } from '../bulk/write-together.js';
 import { findChildrenSql } from './link-sql.js';
-import { type FoundLink, findSlots, type LinkRequest, type LinkStore } from './link-store.js';
+import { type FoundLink, findSlots, type LinkRequest, type LinkStore, OutrunError } from './link-store.js';
 import type { Links } from './parse-links.js';
 
 /** Compiles the store. */
 export function compileChildStore(
-  { below, target }: Links,
+  { below, parent, target }: Links,
   { settings, shaper }: Pick<HandlerContext, 'settings' | 'shaper'>,
 ): LinkStore {
   const { plan, features } = target;
@@ -53,19 +54,26 @@ export function compileChildStore(
   return {
     shown: [],
     required: [],
+    ...(plan.model === parent.plan.model && {
+      async lock(input, isWhole, slots, on) {
+        const { access, items, related } = input;
+        const fragment = findChildrenSql(below, related, { isWhole, isOne: items.length === 1 }, access);
+        const all = joinSlots(slots, findSlots(below, { input, key: null }, items));
+        const found = await selectValues(info, fragment, all, onPrimary(on));
+        return new Set(found.map(([, , , ...id]) => JSON.stringify(id)));
+      },
+    }),
     async find(request, items, isWhole) {
-      const fragment = findChildrenSql(below, request.input.related, { isWhole, isOne: items.length === 1 });
-      const slots = findSlots(below, request, items);
-      const found = await selectValues(info, fragment, slots, onPrimary(request.on));
-      return found.map(
-        ([n, , isOwn, ...id]): FoundLink => ({
-          place: (n ?? null) as number | null,
-          key: JSON.stringify(id),
-          state: isOwn === null ? 'none' : isOwn ? 'linked' : 'other',
-          id: id as string[],
-          values: [],
-        }),
-      );
+      const { input, locked, on } = request;
+      const choice = { isWhole, isOne: items.length === 1, isLocking: locked === null };
+      const fragment = findChildrenSql(below, input.related, choice);
+      const found = await selectValues(info, fragment, findSlots(below, request, items), onPrimary(on));
+      return found.map(([n, , isOwn, ...id]): FoundLink => {
+        const key = JSON.stringify(id);
+        if (locked?.has(key) === false) throw new OutrunError(CHANGED);
+        const state = isOwn === null ? 'none' : isOwn ? 'linked' : 'other';
+        return { place: (n ?? null) as number | null, key, state, id: id as string[], values: [] };
+      });
     },
     async write({ action, input, key: parent, on }: LinkRequest, { add, remove }) {
       const { child } = input;
@@ -83,5 +91,7 @@ export function compileChildStore(
     },
   };
 }
+
+const CHANGED = 'Somebody else changed the same links; read them again and repeat the change.';
 
 const TOGETHER = Object.freeze({ filter: null, isAtomic: true, isDryRun: false });

@@ -39,7 +39,7 @@ import { compileParentReader } from '../sub-resources/run-subresource.js';
 import { compileChildStore } from './child-store.js';
 import { MAX_REPLACED, shownAttributes } from './link-options.js';
 import { lockParentSql, touchSql } from './link-sql.js';
-import type { FoundLink, LinkChanges, LinkRequest } from './link-store.js';
+import { type FoundLink, type LinkChanges, type LinkRequest, OutrunError } from './link-store.js';
 import { compilePairStore } from './pair-store.js';
 import {
   compileLinkParser,
@@ -51,6 +51,9 @@ import {
 
 /** Attempts of a write that another request outruns from the other side, and of one that a deadlock has ended. */
 const ATTEMPTS = 3;
+
+/** Attempts to lock all rows of a replacement, none of which has waited for a deadlock. */
+const OUTRUN_ATTEMPTS = 20;
 
 /** Result of a request. */
 interface Linked {
@@ -237,7 +240,8 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
     const key = keySlots(info.address, input.id);
     if (!key) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
     const slots = joinSlots(key, access.slots);
-    const request = { action, input, on, key: await lock(input, slots, on) };
+    const locked = (await store.lock?.(input, work === 'replace', slots, on)) ?? null;
+    const request = { action, input, on, locked, key: await lock(input, slots, on) };
     let added = 0;
     let removed = 0;
     let changed = 0;
@@ -264,8 +268,8 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
     );
   };
 
-  // Many that were outrun lock once more, behind those that they have inserted.
-  const mayDeadlock = work === 'add' || work === 'replace';
+  // Many that were outrun lock once more, behind those that they have inserted. Children are locked behind their record.
+  const mayDeadlock = work === 'add' || work === 'replace' || !relation.through;
   return async (action: Action, input: LinkArguments, on: StatementTarget): Promise<Linked> => {
     for (const model of guarded) {
       const problem = choiceProblem(model);
@@ -277,7 +281,9 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       try {
         return await runInSavepoint(session, 'write', () => change(action, input, on));
       } catch (error) {
-        if (attempt === ATTEMPTS || !describeFault(error)?.isRetryable) throw error;
+        const most = error instanceof OutrunError ? OUTRUN_ATTEMPTS : ATTEMPTS;
+        const isAgain = error instanceof OutrunError || describeFault(error)?.isRetryable;
+        if (attempt >= most || !isAgain) throw error;
       }
     }
   };

@@ -26,6 +26,7 @@ import { describePairs, MAX_REPLACED } from './link-options.js';
 const GIVEN = raw(identifier('.given'));
 const TARGET = raw(identifier('.target'));
 const LINK = raw(identifier('.link'));
+const OWNER = raw(identifier('.owner'));
 const TRUE = raw('true');
 
 /** Locks the record of the slots. Columns: the key of its relation, its state, and whether the request may change it. */
@@ -40,8 +41,13 @@ export function lockParentSql(
     entityTag ? sql`${column(entityTag.attribute)}::text` : raw('NULL'),
     allowed ? sql`(${compilePredicate(allowed, column)}) IS TRUE` : TRUE,
   ];
-  const rows = allOf(byKey(info.address), where, aliveRows(info), scopedRows(info));
-  return sql`SELECT ${placedColumns(columns)} FROM ${source}${whereSql([compilePredicate(rows, column)])} FOR NO KEY UPDATE OF ${raw(identifier(info.name))}`;
+  const rows = compilePredicate(parentRows(info, where), column);
+  return sql`SELECT ${placedColumns(columns)} FROM ${source}${whereSql([rows])} FOR NO KEY UPDATE OF ${raw(identifier(info.name))}`;
+}
+
+/** The record of the slots. */
+function parentRows(info: ModelInfo, where: Predicate | null): Predicate {
+  return allOf(byKey(info.address), where, aliveRows(info), scopedRows(info));
 }
 
 /** Raises the version of the record of the slots. */
@@ -111,6 +117,8 @@ export interface FindChoice {
   readonly isWhole: boolean;
   /** True where one target is given. */
   readonly isOne: boolean;
+  /** Children: false where their rows were locked before. */
+  readonly isLocking?: boolean;
 }
 
 /**
@@ -144,13 +152,9 @@ export function findPairsSql(
     ...numbered(TARGET, 'i', texts),
     ...numbered(LINK, 'a', attributes),
   ]);
-  if (!isWhole) {
-    const links = sql`SELECT ${selected} FROM ${source}${whereSql([...own, sql`${key} = ${TARGET}.key`])}${lock}`;
-    return sql`SELECT ${columns} FROM (${targets(sql`(SELECT ${given}) AS ${GIVEN}`)}) AS ${TARGET} LEFT JOIN LATERAL (${links}) AS ${LINK} ON true`;
-  }
   const isNamed = sql`${key} IN (SELECT key FROM ${TARGET})`;
   const visible = compilePredicate(visibleTarget(below, related), column);
-  const rows = whereSql([...own, sql`(${isNamed} OR ${isAlive}) AND ${visible}`]);
+  const rows = whereSql([...own, isWhole ? sql`(${isNamed} OR ${isAlive}) AND ${visible}` : isNamed]);
   const tables = [
     sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
     sql`${TARGET} AS MATERIALIZED (${targets(GIVEN)})`,
@@ -185,23 +189,40 @@ function visibleTarget(below: SubresourcePlan, related: RelatedAccess): Predicat
   };
 }
 
-/** The same of a relation whose children have the key themselves. The third column is NULL for a child of no record, and false for one of another record. */
+/**
+ * The same of a relation whose children have the key themselves. The third column is NULL for a child of no record, and false for one of another record.
+ *
+ * @param owner access to the record where it has the model of its children, and is not locked yet: it is locked among them, in one order
+ */
 export function findChildrenSql(
   below: SubresourcePlan,
   related: RelatedAccess,
-  { isWhole, isOne }: FindChoice,
+  { isWhole, isOne, isLocking = true }: FindChoice,
+  owner: Pick<Access, 'where'> | null = null,
 ): SqlFragment {
   const { target, given, from, seen, order, texts, name } = findParts(below, related, isOne);
-  const { targetKey } = below.relation;
-  const { primaryKey } = below.target.info;
-  const keys = columnsOf(target, primaryKey);
-  const isOwn = compilePredicate(equalTo(targetKey, PARENT), target.column);
+  const { targetKey, parentKey } = below.relation;
+  const { info } = below.target;
+  const keys = columnsOf(target, info.primaryKey);
+  const isOwn = owner
+    ? sql`${target.column(targetKey)} IN (SELECT key FROM ${OWNER})`
+    : compilePredicate(equalTo(targetKey, PARENT), target.column);
   const own = sql`SELECT ${named(keys, 'k')} FROM ${target.source}${whereSql([isOwn, ...seen])} LIMIT ${raw(String(MAX_REPLACED + 1))}`;
   const some = joinSql(numbered(TARGET, 'k', keys), ', ');
-  const wanted = sql`SELECT ${some} FROM ${TARGET}${isWhole ? sql` UNION (${own})` : raw('')}`;
-  const all = joinSql(keys, ', ');
-  const locked = sql`SELECT ${named(keys, 'k')}, ${named(texts, 'i')}, ${isOwn} AS own FROM ${target.source}${whereSql([sql`(${all}) IN (${wanted})`, ...seen])} ORDER BY ${order} FOR NO KEY UPDATE OF ${name}`;
+  const wanted = [
+    sql`SELECT ${some} FROM ${TARGET}`,
+    ...(isWhole ? [sql`(${own})`] : []),
+    ...(owner ? [sql`SELECT ${joinSql(numbered(OWNER, 'k', keys), ', ')} FROM ${OWNER}`] : []),
+  ];
+  const isWanted = sql`(${joinSql(keys, ', ')}) IN (${joinSql(wanted, ' UNION ')})`;
+  const locked = sql`SELECT ${named(keys, 'k')}, ${named(texts, 'i')}, ${isOwn} AS own FROM ${target.source}${whereSql([isWanted, ...(owner ? [] : seen)])} ORDER BY ${order}${isLocking ? sql` FOR NO KEY UPDATE OF ${name}` : raw('')}`;
+  const record = owner && compilePredicate(parentRows(info, owner.where), target.column);
   const tables = [
+    ...(record
+      ? [
+          sql`${OWNER} AS MATERIALIZED (SELECT ${named(keys, 'k')}, ${target.column(parentKey)} AS key FROM ${target.source}${whereSql([record])})`,
+        ]
+      : []),
     sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
     sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from(GIVEN)}${whereSql(seen)})`,
     sql`${LINK} AS MATERIALIZED (${locked})`,

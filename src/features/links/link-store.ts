@@ -3,9 +3,10 @@ import type { Action } from 'routing-controllers';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { partsOf } from '../../describe/row-key.js';
+import { ConcurrentModificationError } from '../../errors/errors.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import { bindRows, type GivenRow } from '../../execute/sql/parameter-arrays.js';
-import { joinSlots } from '../../execute/sql/statement.js';
+import { joinSlots, type Slots } from '../../execute/sql/statement.js';
 import { PARENT, relatedSlots } from '../../operation/related-rows.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { addressColumns } from './link-sql.js';
@@ -18,7 +19,12 @@ export interface LinkRequest {
   /** The key of the record, by which its links are found. */
   readonly key: string;
   readonly on: StatementTarget;
+  /** Keys of all rows that were locked, with the record among them; null where targets are locked when they are found. */
+  readonly locked: ReadonlySet<string> | null;
 }
+
+/** A row has become one of the links, and is not locked: to lock it now would break the order in which requests lock. */
+export class OutrunError extends ConcurrentModificationError {}
 
 /** A target, or a link of the record, locked. */
 export interface FoundLink {
@@ -52,7 +58,17 @@ export interface LinkStore {
   readonly shown: readonly AttributeInfo[];
   /** Attributes without which there is no new link. */
   readonly required: readonly AttributeInfo[];
-  /** @param isWhole whether all links of the record are found, to targets that the request sees */
+  /** Locks the record with its targets, in one order, where all are rows of one model. @returns their keys */
+  lock?(
+    input: LinkArguments,
+    isWhole: boolean,
+    slots: Slots,
+    on: StatementTarget,
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * @param isWhole whether all links of the record are found, to targets that the request sees
+   * @throws OutrunError for a row that `lock` has not locked
+   */
   find(request: LinkRequest, items: readonly LinkItem[], isWhole: boolean): Promise<readonly FoundLink[]>;
   /** @returns the number of added links. Those that are missing were added by another request meanwhile. */
   write(request: LinkRequest, changes: LinkChanges): Promise<number>;
@@ -61,7 +77,7 @@ export interface LinkStore {
 /** The slots of a statement that finds links. */
 export function findSlots(
   below: SubresourcePlan,
-  { key, input }: LinkRequest,
+  { key, input }: Pick<LinkRequest, 'input'> & { readonly key: string | null },
   items: readonly LinkItem[],
 ): Record<string, string | null> {
   const { address } = below.target.info;

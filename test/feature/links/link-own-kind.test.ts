@@ -1,0 +1,121 @@
+/** Links between records of one model, changed at once from both sides: each row is locked in one order, so that no client sees a deadlock. */
+import { expect } from 'chai';
+import { QueryTypes } from 'sequelize';
+import { BelongsToMany, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { except } from '../../support/combination.js';
+import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
+import { OVERRIDDEN } from './people.js';
+
+@Crud({
+  links: { parts: { steal: true, touch: true }, uses: { touch: true }, usedBy: { touch: true } },
+})
+@Table({ tableName: 'things', timestamps: false, version: true })
+class Thing extends NumberedRow {
+  @ForeignKey(() => Thing) @Column(DataType.INTEGER) declare wholeId: number | null;
+  @HasMany(() => Thing, 'wholeId') declare parts?: Thing[];
+  @BelongsToMany(
+    () => Thing,
+    () => Use,
+    'userId',
+    'usedId',
+  )
+  declare uses?: Thing[];
+  @BelongsToMany(
+    () => Thing,
+    () => Use,
+    'usedId',
+    'userId',
+  )
+  declare usedBy?: Thing[];
+}
+
+@Table({ tableName: 'uses', timestamps: false })
+class Use extends Model {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare userId: number;
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare usedId: number;
+}
+
+const IDS = [1, 2, 3, 4];
+
+for (const way of ['statements', 'records'] as const)
+  except(OVERRIDDEN).describe(`links of records of one model, changed at once by ${way}`, function () {
+    this.timeout(60_000);
+    const site = serveTestApp(() => ({ models: [Thing, Use], minPool: 8, bootstrap: { models: [Thing] } }));
+    const rows = <T extends object>(text: string) =>
+      site.engine.sequelize.query<T>(text, { type: QueryTypes.SELECT, useMaster: true });
+    const hooks = (work: () => PromiseLike<void>): Promise<void> =>
+      way === 'statements'
+        ? Promise.resolve(work())
+        : withHook(
+            Thing,
+            'beforeUpdate',
+            () => {},
+            () => withHook(Use, 'beforeCreate', () => {}, work),
+          );
+    const expectDone = async (requests: readonly PromiseLike<{ status: number; body: unknown }>[]) => {
+      const answers = await Promise.all(requests);
+      const failed = answers.filter(({ status }) => status > 204);
+      expect(failed.map(({ status, body }) => ({ status, body }))).to.deep.equal([]);
+    };
+    const some = (from: number) => IDS.filter((_, index) => (index + from) % 3 > 0).map((id) => ({ id }));
+
+    beforeEach(() =>
+      site.engine.sequelize.query(
+        'TRUNCATE things, uses; INSERT INTO things (id, version) VALUES (1, 0), (2, 0), (3, 0), (4, 0)',
+      ),
+    );
+
+    it('are set by each of two records to the other', () =>
+      hooks(async () => {
+        for (let round = 0; round < 6; round += 1) {
+          await expectDone(
+            Array.from({ length: 16 }, (_, index) =>
+              index % 2 === 0 ? site.agent.put('/things/1/parts/2') : site.agent.put('/things/2/parts/1'),
+            ),
+          );
+          expect(await rows('SELECT id, "wholeId" FROM things WHERE id < 3 ORDER BY 1')).to.deep.equal([
+            { id: 1, wholeId: 2 },
+            { id: 2, wholeId: 1 },
+          ]);
+          await expectDone([site.agent.delete('/things/1/parts/2'), site.agent.delete('/things/2/parts/1')]);
+        }
+        // Each new link raised the version of its record once as a whole and once as a part; so did each removal.
+        const [one] = await rows<{ version: number }>('SELECT version FROM things WHERE id = 1');
+        expect(one?.version).to.equal(24);
+      }));
+
+    it('are set, removed and replaced for parts', () =>
+      hooks(async () => {
+        for (let round = 0; round < 6; round += 1)
+          await expectDone(
+            Array.from({ length: 16 }, (_, index) => {
+              const [whole, part] = [IDS[index % 4], IDS[(index + round + 1) % 4]];
+              const turn = (index + round) % 5;
+              const parts = `/things/${whole}/parts`;
+              if (turn === 0) return site.agent.put(`${parts}/${part}`);
+              if (turn === 1) return site.agent.delete(`${parts}/${part}?missing=ok`);
+              if (turn === 2) return site.agent.post(parts).send(some(index).reverse());
+              return site.agent.put(parts).send(turn === 3 ? some(index) : []);
+            }),
+          );
+      }));
+
+    it('are set, removed and replaced from both sides of a join model', () =>
+      hooks(async () => {
+        for (let round = 0; round < 6; round += 1)
+          await expectDone(
+            Array.from({ length: 16 }, (_, index) => {
+              const [thing, other] = [IDS[index % 4], IDS[(index + round) % 4]];
+              const turn = (index + round) % 5;
+              const [uses, usedBy] = [`/things/${thing}/uses`, `/things/${thing}/used-by`];
+              if (turn === 0) return site.agent.put(`${uses}/${other}`);
+              if (turn === 1) return site.agent.delete(`${usedBy}/${other}?missing=ok`);
+              if (turn === 2) return site.agent.post(usedBy).send(some(index).reverse());
+              return site.agent.put(turn === 3 ? uses : usedBy).send(some(index));
+            }),
+          );
+      }));
+  });
