@@ -79,17 +79,13 @@ function bodySchemaOf(
       description: `All ${name} of the record: one with an id is changed, another is created, and what is left out is deleted.`,
       ...listOf({ anyOf: [updated, created] }),
     };
-  const removed: JsonSchema = {
-    anyOf: [
-      id,
-      {
-        type: 'object',
-        properties: { ...known, ...state },
-        required: Object.keys(known),
-        additionalProperties: false,
-      },
-    ],
+  const named: JsonSchema = {
+    type: 'object',
+    properties: { ...known, ...state },
+    required: ids,
+    additionalProperties: false,
   };
+  const removed = ids.length === 1 ? { anyOf: [id, named] } : named;
   const parts = { create: created, update: updated, delete: removed };
   return {
     description: `Changes of ${name}. What is not named stays as it is.`,

@@ -65,9 +65,7 @@ export function idUnder(
 ): unknown {
   if (!isOfKey(address, given)) return id;
   const value = recordValue(attributes.get(given)?.type, key);
-  if (address.length === 1) return id ?? value;
-  const parts = id as Readonly<Record<string, unknown>>;
-  return parts[given] === undefined ? { ...parts, [given]: value } : parts;
+  return address.length === 1 ? value : { ...(id as object), [given]: value };
 }
 
 /** The texts of the parts of a key. */

@@ -4,15 +4,13 @@ import { accessRules } from '../../access/reference-access.js';
 import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { RowKey } from '../../describe/model-info.js';
-import { keyText } from '../../describe/row-key.js';
-import { noSuchRecord } from '../../errors/errors.js';
+import { keyNames, keyText } from '../../describe/row-key.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
 import type { BodyMembers } from '../../operation/body-members.js';
 import { NO_INPUTS } from '../../operation/compile-features.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Touch } from '../../operation/operation.js';
 import { compileValuesParser, type RequestArguments, withMembers } from '../../request/parse-request.js';
-import { tryParseId } from '../../request/read-id.js';
 import { unknownProperty } from '../../schema/body-schema.js';
 import type { MemberBudget } from '../../schema/json-value.js';
 import {
@@ -24,16 +22,14 @@ import {
   withinItem,
 } from '../../schema/request-issue.js';
 import { lazy } from '../../util/memo.js';
-import { isPromise } from '../../util/promises.js';
+import { isPromise, then } from '../../util/promises.js';
 import {
   type BulkItem,
-  compileHead,
   compileItemParser,
   type ItemParser,
   isExact,
-  repeatedIssues,
   repeatedKey,
-  textOfParts,
+  wrongItem,
 } from '../bulk/parse-item.js';
 import { hidesState } from '../entity-tag.js';
 import { describeMembers } from './describe-nested.js';
@@ -244,62 +240,33 @@ function placeOf(path: string, index?: number): ItemPlace {
   return (index === undefined ? path : `${path}/${index}`) as ItemPlace;
 }
 
-/** Parses a child that is deleted: the text of its id, or an object with it and the version that the child has to have. */
+/** Parses a child that is deleted: its key without the part of its parent, or an object with that and the version that the child has to have. */
 function compileRemovedParser(plan: ResourcePlan, given: string): ItemParser {
   const { info, entityTag } = plan;
-  const readHead = compileHead(plan, given);
-  const wrong = (errors: readonly RequestIssue[]): BulkItem => ({
-    body: null,
-    input: null,
-    problem: new InvalidBodyError(errors),
-  });
-  const parts = info.address.filter(({ name }) => name !== given);
-  return (_request, { access, absent, keys, index, repeated }, body) => {
-    const isHidden = entityTag !== null && hidesState(entityTag, access.form);
-    const issues: RequestIssue[] = [];
-    const finish = (id: unknown, states: readonly string[] | null, refusal: Error | null): BulkItem => {
-      if (issues.length === 0 && !refusal) {
-        const values = partsUnder(info.address, given, id);
-        issues.push(...repeatedIssues({ keys, index, repeated }, parts, textOfParts(values)));
-      }
-      if (issues.length > 0) return wrong(issues);
-      if (refusal) return { body, input: null, problem: refusal };
-      const query = states ? Object.freeze({ ...absent, ifMatch: states }) : absent;
-      return { body, input: { query, access, id }, problem: null };
-    };
-    if (isPlain(body)) {
-      const sent = body as Readonly<Record<string, unknown>>;
-      const { names, id, states, refusal } = readHead(sent, issues, isHidden);
-      for (const name of Object.keys(sent))
-        if (!names.includes(name)) issues.push(unknownProperty(bodyPointer(name), name, names));
-      return finish(id, states, refusal);
+  const keys = keyNames(info.address).filter((name) => name !== given);
+  const version = entityTag?.kind === 'version' ? [entityTag.attribute] : [];
+  const parse = compileItemParser(
+    plan,
+    'update',
+    (_request, access, sent) => {
+      const names = [...keys, ...(entityTag && hidesState(entityTag, access.form) ? [] : version)];
+      const others = Object.keys(sent as object);
+      if (others.length === 0) return { access, values: {} };
+      throw new InvalidBodyError(others.map((name) => unknownProperty(bodyPointer(name), name, names)));
+    },
+    given,
+  );
+  const [key, another] = keys;
+  return (request, context, body) => {
+    if (isPlain(body)) return parse(request, context, body);
+    if (key === undefined || another !== undefined || !(typeof body === 'string' || isExact(body))) {
+      const detail = `An item is ${another === undefined && key !== undefined ? `the ${key} of a ${plan.name}, or ` : ''}an object with ${keys.join(' and ') || 'nothing'}.`;
+      return wrongItem(body, [{ pointer: '', code: 'id', detail }]);
     }
-    // Without a version, which the resource may require.
-    const { refusal } = readHead({}, [], isHidden);
-    if (typeof body !== 'string' && !isExact(body)) {
-      issues.push({
-        pointer: '',
-        code: 'id',
-        detail: `An item is the ${keyText(info.address)} of a ${plan.name}, or an object with it.`,
-      });
-      return finish(null, null, null);
-    }
-    const parsed = tryParseId(plan, String(body));
-    if (parsed.kind === 'malformed')
-      issues.push({
-        pointer: '',
-        code: 'id',
-        detail: `${keyText(info.address)} must be ${parsed.expected}.`,
-      });
-    const missing =
-      parsed.kind === 'impossible' ? noSuchRecord({ name: plan.name, key: keyText(info.address) }) : null;
-    return finish(parsed.kind === 'id' ? parsed.value : null, null, refusal ?? missing);
+    return then(parse(request, context, { [key]: body }), (item) => {
+      if (!(item.problem instanceof InvalidBodyError)) return item;
+      const issues = item.problem.errors.map((issue) => ({ ...issue, pointer: '' }));
+      return wrongItem(body, issues);
+    });
   };
-}
-
-/** The parts of an id that the parent does not give. */
-function partsUnder(address: RowKey, given: string, id: unknown): readonly unknown[] {
-  const own = address.filter(({ name }) => name !== given);
-  if (address.length === 1) return own.length === 0 ? [] : [id];
-  return own.map(({ name }) => (id as Readonly<Record<string, unknown>>)[name]);
 }

@@ -160,14 +160,8 @@ const CELLS: readonly Cell[] = [
     200,
     ['- row a 1', '- row a 2', '+ row a 1 x', '+ row a 3'],
   ],
-  ['a whole id', 'PATCH /walls/a', { rows: { delete: ['a,2'] } }, 200, ['- row a 2']],
-  [
-    'the whole id of a child of another',
-    'PATCH /walls/a',
-    { rows: { delete: ['b,1'] } },
-    404,
-    ['/rows/delete/0'],
-  ],
+  ['the part of an id', 'PATCH /walls/a', { rows: { delete: [2, '1'] } }, 200, ['- row a 1', '- row a 2']],
+  ['the id of a path', 'PATCH /walls/a', { rows: { delete: ['b,1'] } }, 422, ['/rows/delete/0']],
   [
     'another parent in an id',
     'PATCH /walls/a',
@@ -196,7 +190,7 @@ const CELLS: readonly Cell[] = [
     404,
     ['/face/update'],
   ],
-  ['the record of another', 'PATCH /walls/a', { face: { delete: 'b' } }, 404, ['/face/delete']],
+  ['the record of another', 'PATCH /walls/a', { face: { delete: 'b' } }, 422, ['/face/delete']],
   [
     'several parents of padded keys',
     'PATCH /walls',

@@ -112,8 +112,9 @@ describeNested('a record that is changed with its children', () => {
       '/lines/update/2/id repeated',
       '/lines/update/3/id id',
       '/lines/update/4/version isInt',
-      '/lines/delete/0/id repeated',
+      '/lines/delete/0 repeated',
       '/lines/delete/1/qty unknownProperty',
+      '/lines/delete/1/id repeated',
       '/lines/delete/2 id',
       '/lines/delete/3 id',
     ]);
