@@ -76,9 +76,11 @@ export const preference: FeatureFactory = ({ plan: { endpoints } }: FeatureConte
 function compileFinder(resource: Resource, route: RouteSpec, context: AroundContext): AroundFinder {
   const readLocked = isRemoval(route.operation) ? compileReadLocked(resource, context.shaper) : null;
   const applied = (wanted: Return, change: (draft: AnswerDraft) => AnswerDraft): Around => {
-    // Each record has a status of its own there.
+    // Each record has a status of its own there; and a removed link has no representation.
     const present = (draft: AnswerDraft) =>
-      draft.status === 207 ? draft : withHeader(change(draft), wanted);
+      draft.status === 207 || (draft.status === 204 && wanted === 'representation')
+        ? draft
+        : withHeader(change(draft), wanted);
     return {
       attempt: (rows, input, on) => rows.run(input, on),
       present,

@@ -343,5 +343,12 @@ except(OVERRIDDEN).describe('links by a join model', () => {
       204,
     );
     expectNothing(await site.agent.delete('/books/1/stamps/1').set('Prefer', 'return=minimal'), 204);
+    const representation = ['Prefer', 'return=representation'] as const;
+    const made = await site.agent.put('/books/1/stamps/1').set(...representation);
+    expect(made.headers['preference-applied']).to.equal('return=representation');
+    expectJson(made, 201, { id: '1', ink: null });
+    const removed = await site.agent.delete('/books/1/stamps/1').set(...representation);
+    expectNothing(removed, 204);
+    expect(removed.headers).not.to.have.property('preference-applied');
   });
 });
