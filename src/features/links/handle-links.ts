@@ -6,12 +6,7 @@ import type { AttributeInfo } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import { describeFault } from '../../errors/database-fault.js';
-import {
-  ConcurrentModificationError,
-  NotFoundError,
-  noSuchRecord,
-  severalRecords,
-} from '../../errors/errors.js';
+import { NotFoundError, noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { refusedRow, whyUnwritten } from '../../execute/executor.js';
 import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
 import { selectValues } from '../../execute/session/select-values.js';
@@ -263,8 +258,9 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
       const isStale = !isSame && store.shown.length > 0 && work !== 'unlink';
       return { links: isStale ? await store.find(request, items, false) : found, added, removed };
     }
-    throw new ConcurrentModificationError(
-      `Somebody else changed the same links of this ${info.name}; read them again and repeat the change.`,
+    throw new RefusedRequestError(
+      409,
+      `These links of this ${info.name} are there and not shown to this request, or somebody else changes them at the same time.`,
     );
   };
 

@@ -129,11 +129,11 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     },
   };
 
+  const all = new Repository(model).addressedBy(keyText(info.address));
   /** The rows as records, with hooks. */
   const repositoryFor = ({ action: { request } }: LinkRequest): Repository => {
-    const rows = new Repository(model).addressedBy(keyText(info.address));
     const source = accessSource(request, model, accessRules(request)?.accessTo(model) ?? null);
-    return source ? rows.within(source) : rows;
+    return source ? all.within(source) : all;
   };
   /** True where an item names a row of another model, some of whose rows the request may not see. */
   const isReferring = ({ action: { request }, input }: LinkRequest): boolean =>
@@ -147,9 +147,10 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       await (session ? runInSavepoint(session, 'write', create) : create());
       return 1;
     } catch (error) {
+      // A row that the request may not see is there, too.
       const isThere =
         describeFault(error)?.kind === 'unique' &&
-        (await rows.find(idOf(info.address, (name) => values[name]) as Id));
+        (await all.find(idOf(info.address, (name) => values[name]) as Id));
       if (isThere) return 0;
       throw error;
     }

@@ -268,7 +268,11 @@ except(OVERRIDDEN).describe('links by a join model', () => {
           added: 0,
           removed: 0,
         });
-        expect((await site.agent.put('/books/1/readers/1').send(phone).set(other)).status).to.equal(409);
+        const detail =
+          'These links of this Book are there and not shown to this request, or somebody else changes them at the same time.';
+        expectProblem(await site.agent.put('/books/1/readers/1').send(phone).set(other), 409, { detail });
+        const many = [{ id: 1, ...phone }];
+        expectProblem(await site.agent.post('/books/1/readers').send(many).set(other), 409, { detail });
         expect((await site.agent.get('/books/1/readers').set(other)).body.items).to.deep.equal([]);
         await site.agent.put('/books/1/readers/1').send({ device: 'desk' });
         expect(await rows('SELECT tenant, device, version FROM readings')).to.deep.equal([
