@@ -119,13 +119,66 @@ describe('the packed package', function () {
     expect([homepage, bugs]).to.deep.equal([`${address}#readme`, `${address}/issues`]);
   });
 
-  it('holds the JavaScript, the types and the source map of every source', () => {
+  it('holds the JavaScript and the types of every source', () => {
     const sources = tarball.files.filter((file) => file.startsWith('src/'));
     const compiled = sources.flatMap((file) =>
-      ['.js', '.d.ts', '.js.map'].map((end) => `dist/${file.replace(/\.ts$/, end)}`),
+      ['.js', '.d.ts'].map((end) => `dist/${file.replace(/\.ts$/, end)}`),
     );
     expect(sources).to.include('src/index.ts');
-    expect(tarball.files.filter((file) => file.startsWith('dist/src/'))).to.have.members(compiled);
+    const shipped = tarball.files.filter((file) => file.startsWith('dist/src/') && !file.endsWith('.js.map'));
+    expect(shipped).to.have.members([...compiled, 'dist/src/modules.js']);
+  });
+
+  it('is loaded from few files, which have all that an application of the usual features needs', async () => {
+    const file = addFile(
+      'loads.cjs',
+      `require('crud-controllers');
+      const own = Object.keys(require.cache).filter((file) => /crud-controllers.dist/.test(file));
+      console.log(JSON.stringify(own.map((file) => file.split(/dist.src./)[1])));`,
+    );
+    const { output } = await run(process.execPath, [file], project);
+    expect(JSON.parse(output)).to.have.members(['index.js', 'modules.js', join('util', 'own-package.js')]);
+  });
+
+  it('holds each file that its modules require, beside packages', async () => {
+    const requires = async (file: string) => {
+      const text = await readFile(join(project, 'node_modules/crud-controllers', file), 'utf8');
+      return [...text.matchAll(/\brequire\(["'](\.[^"']+)["']\)/g)].map(([, request = '']) =>
+        posix.join(posix.dirname(file), request),
+      );
+    };
+    const compiled = tarball.files.filter((file) => /^dist\/src\/.*\.js$/.test(file));
+    const required = (await Promise.all(compiled.map(requires))).flat();
+    expect(required).to.include.members(['dist/src/modules.js', 'dist/swagger-ui/assets.js']);
+    expect(tarball.files).to.include.members(required);
+  });
+
+  it('names lines of its sources in traces, where Node reads source maps', async () => {
+    const file = addFile(
+      'trace.cjs',
+      `const { serve } = require('crud-controllers');
+      const lifespan = () => { throw new Error('here'); };
+      serve({}, { port: 0, lifespan }).catch(({ stack }) => console.log(stack));`,
+    );
+    const trace = async (...flags: string[]) =>
+      (await run(process.execPath, [...flags, file], project)).output;
+    expect(await trace()).to.match(/at serve \(.*dist.src.modules\.js:\d+/);
+    const mapped = /at serve \(.*src.express.server.serve\.ts:(\d+)/.exec(
+      await trace('--enable-source-maps'),
+    );
+    const source = await readFile(join(PACKAGE_ROOT, 'src/express/server/serve.ts'), 'utf8');
+    expect(source.split('\n')[Number(mapped?.[1]) - 1]).to.include('lifespan?.(');
+  });
+
+  it('has one state, whichever of its files is required', async () => {
+    const file = addFile(
+      'state.cjs',
+      `const { Repository } = require('crud-controllers');
+      const inside = require('./node_modules/crud-controllers/dist/src/execute/records/repository.js');
+      console.log(Repository.name, inside.Repository === Repository);`,
+    );
+    const { output } = await run(process.execPath, [file], project);
+    expect(output).to.equal('Repository true\n');
   });
 
   it('holds the file that each source map points to', async () => {

@@ -43,14 +43,26 @@ export function pack(): Promise<Tarball> {
 
 async function packAgain(): Promise<Tarball> {
   const { path: folder } = await createTemporaryFolder('packed');
-  // Scripts would build again, under the feet of the tests.
-  const { output } = await run(
-    'npm',
-    ['pack', '--json', '--ignore-scripts', '--loglevel=error', `--pack-destination=${folder}`],
+  const built = await packFolder(PACKAGE_ROOT, folder);
+  await run('tar', ['-xzf', built.path, '-C', folder], folder);
+  const unpacked = join(folder, 'package');
+  await run(
+    'node',
+    [join(PACKAGE_ROOT, 'scripts/pack-modules.mjs'), join(unpacked, 'dist/src')],
     PACKAGE_ROOT,
   );
+  return packFolder(unpacked, folder);
+}
+
+/** Packs without scripts, which would build again, under the feet of the tests. */
+async function packFolder(from: string, to: string): Promise<Tarball> {
+  const { output } = await run(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--loglevel=error', `--pack-destination=${to}`],
+    from,
+  );
   const [{ filename, files }] = JSON.parse(output) as [{ filename: string; files: { path: string }[] }];
-  return { path: join(folder, filename), files: files.map(({ path }) => path).sort() };
+  return { path: join(to, filename), files: files.map(({ path }) => path).sort() };
 }
 
 /**
