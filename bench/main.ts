@@ -7,6 +7,7 @@ import { HELP, type Options, readOptions } from './options.js';
 import { runContenders } from './run-contenders.js';
 import { say } from './say.js';
 import { runScaling } from './scaling/run-scaling.js';
+import { runStart } from './start/run-start.js';
 import { ARTICLES } from './suite.js';
 import { runTransfer } from './transfer/run-transfer.js';
 
@@ -27,6 +28,8 @@ function work(options: Options, command: readonly string[]): Promise<boolean> {
       return runTransfer(options, command);
     case 'feeds':
       return runFeeds(options, command);
+    case 'start':
+      return runStart(options, command);
     case 'compare':
       return runCompare(options, command);
     default:

@@ -8,7 +8,7 @@ import { ARTICLES, CROWDS, QUERIES, RELATIONS, type Suite, WRITES } from './suit
 
 /** The parsed command line. */
 export interface Options {
-  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'feeds' | 'help';
+  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'feeds' | 'start' | 'help';
   readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
@@ -30,8 +30,8 @@ export interface Options {
 const FULL = { seconds: 2, warmUp: 1 };
 const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
 
-/** Rounds of a full run of whole exports and imports. */
-const TRANSFER_ROUNDS = 3;
+/** Rounds of full runs that have no contenders: whole exports and imports, and processes of each program that starts. */
+const ROUNDS: Partial<Record<Options['kind'], number>> = { transfer: 3, start: 15 };
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
@@ -65,6 +65,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --compare REV       a git revision of ours against the working tree, in one run
   --transfer          whole exports and imports, beside COPY and unnest
   --feeds             open streams of changes: memory, idle statements, events judged
+  --start             from the first line of a program to the answers of ten resources, beside one by hand
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
   --help              this text
 
@@ -86,11 +87,7 @@ export function readOptions(args: readonly string[]): Options {
   if (kind !== 'help' && other) throw new StartProblem(`Use --${kind} or --${other}, not both.`);
   if (kind !== 'contenders' && kind !== 'help') refuseTogether(kind, values);
   const { connections } = suite;
-  const full: Schedule = {
-    ...FULL,
-    connections,
-    rounds: kind === 'transfer' ? TRANSFER_ROUNDS : suite.rounds,
-  };
+  const full: Schedule = { ...FULL, connections, rounds: ROUNDS[kind] ?? suite.rounds };
   const schedule = readSchedule(values, isQuick ? { ...QUICK, connections } : full);
   const platforms = readPlatforms(values);
   const usual = isVaried(platforms) && suite === ARTICLES ? VARIED : (suite.usual ?? contenderNames);
@@ -138,6 +135,7 @@ function parse(args: readonly string[]) {
         scaling: { type: 'boolean' },
         transfer: { type: 'boolean' },
         feeds: { type: 'boolean' },
+        start: { type: 'boolean' },
         node: { type: 'string' },
         postgres: { type: 'string' },
         processes: { type: 'string' },
@@ -155,7 +153,7 @@ type Given = ReturnType<typeof parse>;
 const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES, crowds: CROWDS } as const;
 
 /** Kinds of runs. Of several in a command line, the first of this list counts. */
-const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds'] as const;
+const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds', 'start'] as const;
 
 function suitesIn(given: Given): (keyof typeof SUITES)[] {
   return (Object.keys(SUITES) as (keyof typeof SUITES)[]).filter((name) => given[name]);
