@@ -9,6 +9,7 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import type { JsonSchema } from '../schema/json-schema.js';
+import type { Maybe } from '../util/promises.js';
 import { type Completion, type CompletionPlace, completionOf, type Outcome } from './outcome.js';
 import type { MethodRunner } from './run-method.js';
 import { type RowRunner, sessionTarget } from './run-rows.js';
@@ -103,15 +104,17 @@ export function compileCompletions(resource: Resource, endpoint: Endpoint): read
 }
 
 /** Adds the values of features to the records of an outcome, on the connection of the session that the running code has. */
-export async function completeInSession(
+export function completeInSession(
   completions: readonly Completion[],
   found: Outcome,
   input: RequestArguments,
   { request, sequelize, verb }: SessionPlace,
-): Promise<Outcome> {
+): Maybe<Outcome> {
   const completion = completionOf(completions, input);
   if (!completion) return found;
-  return completion.complete(found, input, { request, on: await sessionTarget(sequelize, verb), atOnce: 1 });
+  return sessionTarget(sequelize, verb).then((on) =>
+    completion.complete(found, input, { request, on, atOnce: 1 }),
+  );
 }
 
 /** Compiles the work of all features around the operations of a route; null where there is none. The first one is the outermost. */

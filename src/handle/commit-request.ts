@@ -14,6 +14,7 @@ import type { RouteSpec } from '../operation/route-spec.js';
 import { runOnSequelize, runWithSettings } from '../postgres/index.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { thrownError } from '../util/describe-error.js';
+import { isPromise } from '../util/promises.js';
 import type { PathSettings } from './decide-route.js';
 
 /** Runs work in the database session of its request. */
@@ -44,7 +45,8 @@ export async function commitRequest<T>(
   try {
     const runWork = () => run(sessions, work);
     const result = await (settings ? runWithSettings(settings, runWork) : runWork());
-    await sessions.commit();
+    const committed = sessions.commit();
+    if (isPromise(committed)) await committed;
     return result;
   } catch (thrown) {
     const error = thrownError(thrown, 'A controller');

@@ -135,12 +135,12 @@ function transact(
   session: RunInSession,
   work: Execute,
 ): Promise<AnswerDraft | null> {
-  return commitRequest(metadata, action, session, async () => {
-    const draft = await work();
+  const check = (draft: AnswerDraft | null) => {
     const isWritten = existingSessions(action.request)?.hasWrites === true;
     if (isWritten && typeof draft?.body === 'object') checkJson(draft.body, action.response);
     return draft;
-  });
+  };
+  return commitRequest(metadata, action, session, () => work().then(check));
 }
 
 /** Hands an answer on, with or without Express's tag of its bytes: a text writes itself, and values go through the code that reads them. */
@@ -257,7 +257,8 @@ export function compileOperationHandler<I extends RequestArguments>(
       const found = ran ?? (await runMethod(action, input ?? params));
       if (!found) return null;
       const wanted = input ?? (await parseOnce(request));
-      const outcome = await completeInSession(completions, found, wanted, { request, sequelize, verb });
+      const completed = completeInSession(completions, found, wanted, { request, sequelize, verb });
+      const outcome = isPromise(completed) ? await completed : completed;
       return shape(outcome, wanted, formatFor(response, answer), action);
     },
     sessions,

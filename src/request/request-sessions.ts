@@ -16,7 +16,7 @@ import {
 import { DatabaseSession, SNAPSHOT } from '../execute/session/database-session.js';
 import { joinableSession } from '../execute/session/savepoint.js';
 import { currentSession, runInSession } from '../postgres/index.js';
-import { survivable } from '../util/promises.js';
+import { type Maybe, survivable, then } from '../util/promises.js';
 import { requestLogger } from './request-log.js';
 
 const WORK = Symbol('work');
@@ -114,9 +114,15 @@ export class RequestSessions {
   }
 
   /** Commits everything; writes not when the client has gone, who would not learn of it. */
-  async commit(): Promise<void> {
+  commit(): Maybe<void> {
     if (this.#isGone && this.hasWrites) throw new ClientGone();
-    for (const session of this.#own()) await session.commit();
+    const commitBehind = (before: Maybe<void>, session: DatabaseSession) =>
+      then(before, () => session.commit());
+    const committed = this.#own().reduce<Maybe<void>>(commitBehind, undefined);
+    return then(committed, () => this.#leaveJoined());
+  }
+
+  #leaveJoined(): void {
     if (this.#joined.length === 0) return;
     this.#open = this.#open.filter(({ session }) => !this.#joined.includes(session));
     this.#joined = [];

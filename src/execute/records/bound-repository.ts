@@ -18,6 +18,7 @@ import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { ConfigError } from '../../util/config-error.js';
 import { showValue } from '../../util/option-problems.js';
+import { type Maybe, then } from '../../util/promises.js';
 import { readChunks } from '../chunks.js';
 import type { CursorPage } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
@@ -330,16 +331,23 @@ export abstract class BoundRepository<M extends Model> {
    * @param values that are written
    * @param kind the write, where the server may set values in it
    */
-  protected async context(
+  protected context(
     query: 'select' | 'other',
     values?: WriteValues,
     kind?: 'create' | 'update',
-  ): Promise<QueryContext> {
-    const access = this.access ? await this.access(values, kind) : OPEN_ACCESS;
-    const { access: source, address } = this;
-    if (this.session) return { access, source, address, scope: { transaction: this.session.transaction } };
-    const transaction = await currentSession(this.model.sequelize)?.transactionFor(query);
-    return { access, source, address, scope: transaction ? { transaction } : {} };
+  ): Maybe<QueryContext> {
+    const { access: source, address, session } = this;
+    return then(source ? source(values, kind) : OPEN_ACCESS, (access) => {
+      const joined = session
+        ? session.transaction
+        : currentSession(this.model.sequelize)?.transactionFor(query);
+      return then(joined, (transaction) => ({
+        access,
+        source,
+        address,
+        scope: transaction ? { transaction } : {},
+      }));
+    });
   }
 }
 

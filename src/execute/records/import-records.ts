@@ -24,6 +24,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { inHalves } from '../../util/halves.js';
 import { perPair } from '../../util/memo.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
+import type { Maybe } from '../../util/promises.js';
 import { without } from '../../util/without.js';
 import { ManyRows } from '../rows/many-rows.js';
 import { COUNTED, orderTest, referred, slotsOf } from '../rows/many-writes.js';
@@ -78,7 +79,7 @@ interface ImportPlace {
   readonly bound: Transaction | null;
   /** True for a method that a subclass has not replaced. */
   isOurs(method: 'create' | 'update'): boolean;
-  context(values?: WriteValues, kind?: 'create' | 'update'): Promise<QueryContext>;
+  context(values?: WriteValues, kind?: 'create' | 'update'): Maybe<QueryContext>;
 }
 
 const OPTIONS: readonly (keyof ImportRowsOptions)[] = ['mode', 'on', 'atomic'];

@@ -17,6 +17,7 @@ import type { Operation } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import { currentSession } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { type Maybe, then } from '../../util/promises.js';
 import { whyUnwritten } from '../executor.js';
 import { type CursorPage, type OffsetPage, type Page, withOrigin } from '../page.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
@@ -292,22 +293,23 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
     await loadRelations(this.model, records, include, { source: this.access, scope });
   }
 
-  private async findByKey(id: Id, options: ReadChoice = {}, isLocked = false) {
-    const { records } = await this.executeRead('read', inputsOf(options), { id }, isLocked);
-    return records[0] ?? null;
+  private findByKey(id: Id, options: ReadChoice = {}, isLocked = false): Maybe<M | null> {
+    const found = this.executeRead('read', inputsOf(options), { id }, isLocked);
+    return then(found, ({ records }) => records[0] ?? null);
   }
 
-  private async executeRead(
+  private executeRead(
     endpoint: 'list' | 'read',
     inputs: Inputs | undefined,
     call: RecordCall<M>,
     isLocked = false,
-  ): Promise<FoundRecords<M>> {
+  ): Maybe<FoundRecords<M>> {
     if ('id' in call) this.checkId(call.id);
-    const context = await this.context(isLocked ? 'other' : 'select');
-    const operation = repositoryOperation(this.model, endpoint, context.access, this.address, inputs);
-    const whole = isLocked ? ({ ...operation, isLocked } as Operation) : operation;
-    return readRecords(this.model, context, whole, call);
+    return then(this.context(isLocked ? 'other' : 'select'), (context) => {
+      const operation = repositoryOperation(this.model, endpoint, context.access, this.address, inputs);
+      const whole = isLocked ? ({ ...operation, isLocked } as Operation) : operation;
+      return readRecords(this.model, context, whole, call);
+    });
   }
 
   private async executeList<P extends Page<M>>(
@@ -386,10 +388,7 @@ for (const name of OPERATIONS) {
   const noted = function (this: Repository, ...values: unknown[]): Promise<unknown> {
     const session = currentSession(this.model.sequelize);
     const promise = Reflect.apply(run, this, values);
-    if (!session) return promise;
-    session.note(promise, `${name} of ${this.model.name}`);
-    // Another promise, which Node reports where no code awaits it.
-    return promise.then((value) => value);
+    return session ? session.note(promise, `${name} of ${this.model.name}`) : promise;
   };
   Object.defineProperty(Repository.prototype, name, { value: noted, writable: true, configurable: true });
 }

@@ -60,24 +60,26 @@ class RowRecords<M extends Model = Model> implements Executor<FoundRecords<M>, R
     );
   }
 
-  async run(operation: Operation, slots: Slots, call: RecordCall<M>): Promise<FoundRecords<M> | null> {
+  run(operation: Operation, slots: Slots, call: RecordCall<M>): Promise<FoundRecords<M> | null> {
     const filled = call.id === undefined ? slots : this.#withKey(call.id, slots);
     const attributes = operation.kind === 'delete' ? [] : this.#attributesOf(columnsGiven(operation));
     const isOfSequelize = call.where !== undefined || call.find || call.purge;
-    if (!filled || !attributes || isOfSequelize || !this.canRun(operation)) return null;
+    if (!filled || !attributes || isOfSequelize || !this.canRun(operation)) return Promise.resolve(null);
     const isRead = operation.kind === 'read' || operation.kind === 'list';
-    const found = await (isRead
+    const running = isRead
       ? this.#executor.run(operation, filled, call.on)
-      : this.#write(operation, filled, call.on));
-    if (found === null) return null;
-    const { count, rows, parsers } = found;
-    if (operation.kind === 'read' && count > 1) {
-      const { name, address } = this.#info;
-      throw severalRecords({ name, key: keyText(address) });
-    }
-    // Where there are no rows, no statement has said how to read one.
-    const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
-    return { records: records as M[], count, page: 'page' in found ? found.page : null };
+      : this.#write(operation, filled, call.on);
+    return running.then((found) => {
+      if (found === null) return null;
+      const { count, rows, parsers } = found;
+      if (operation.kind === 'read' && count > 1) {
+        const { name, address } = this.#info;
+        throw severalRecords({ name, key: keyText(address) });
+      }
+      // Where there are no rows, no statement has said how to read one.
+      const records = rows.length === 0 ? [] : rows.map(this.#hydrate(parsers, attributes));
+      return { records: records as M[], count, page: 'page' in found ? found.page : null };
+    });
   }
 
   /** Reports a failure of a write as Sequelize does: unlike those of reads, it has a class for each kind of constraint. */

@@ -28,17 +28,18 @@ import { SequelizeExecutor } from './sequelize-executor.js';
 import { modelTriggers, needsReading, needsReadingAnew } from './update-record.js';
 
 /** Runs a read: with our own statements, or else by Sequelize. */
-export async function readRecords<M extends Model>(
+export function readRecords<M extends Model>(
   model: ModelClass<M>,
   context: QueryContext,
   operation: Operation,
   call: RecordCall<M>,
 ): Promise<FoundRecords<M>> {
-  const found = await runOnRows(model, context, operation, call);
-  if (found) return found;
   const { access, scope } = context;
-  const executor = new SequelizeExecutor(model, context);
-  return inReadScope(model, scope, (own) => executor.run(operation, access.slots, { ...call, ...own }));
+  const bySequelize = () => {
+    const executor = new SequelizeExecutor(model, context);
+    return inReadScope(model, scope, (own) => executor.run(operation, access.slots, { ...call, ...own }));
+  };
+  return runOnRows(model, context, operation, call)?.then((found) => found ?? bySequelize()) ?? bySequelize();
 }
 
 /** Runs reads of Sequelize's in the transaction they belong to, in one of their own where that has to have settings, or else alone. */

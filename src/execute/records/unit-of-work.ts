@@ -182,10 +182,8 @@ class ActiveUnit implements RequestUnit {
     this.#session.afterCommit(callback);
   }
 
-  async savepoint<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#runSavepoint(work);
-    this.#session.note(run, 'a savepoint');
-    return run;
+  savepoint<T>(work: () => Promise<T>): Promise<T> {
+    return this.#session.note(this.#runSavepoint(work), 'a savepoint');
   }
 
   async #runSavepoint<T>(work: () => Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ import {
   type SessionScope,
 } from '../../postgres/index.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
-import { survivable } from '../../util/promises.js';
+import { type Maybe, survivable } from '../../util/promises.js';
 import {
   beginTransaction,
   commitTransaction,
@@ -95,17 +95,24 @@ export class DatabaseSession implements SessionScope {
     this.#owner = owner;
   }
 
-  note(promise: Promise<unknown>, call: string): void {
+  note<T>(promise: Promise<T>, call: string): Promise<T> {
     const noted = { promise, call };
     if (!this.#isEnded) this.#calls.push(noted);
     const end = () => {
       const index = this.#calls.indexOf(noted);
       if (index >= 0) this.#calls.splice(index, 1);
     };
-    promise.then(end, (error: unknown) => {
-      end();
-      this.forgive(error);
-    });
+    return promise.then(
+      (value) => {
+        end();
+        return value;
+      },
+      (error: unknown) => {
+        end();
+        this.forgive(error);
+        throw error;
+      },
+    );
   }
 
   forgive(error: unknown): void {
@@ -131,7 +138,7 @@ export class DatabaseSession implements SessionScope {
     return this.#mode === mode && (!this.#isOver || this.#undone !== null);
   }
 
-  async transactionFor(query: 'select' | 'other'): Promise<Transaction | null> {
+  transactionFor(query: 'select' | 'other'): Maybe<Transaction | null> {
     if (this.#abortion) throw this.#abortion;
     // Another branch of a Promise.all has thrown: writes of this branch alone would be half of the work.
     if (this.#undone && query === 'other') throw this.#undone;
@@ -221,7 +228,13 @@ export class DatabaseSession implements SessionScope {
    *
    * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
    */
-  async commit(): Promise<void> {
+  commit(): Maybe<void> {
+    const isIdle = !this.#begun && this.#calls.length === 0 && !this.#failure && !this.#abortion;
+    if (!isIdle) return this.#commit();
+    this.#take();
+  }
+
+  async #commit(): Promise<void> {
     if (this.#abortion) throw this.#abortion;
     if (this.#calls.length > 0 && !this.#isEnded) await this.#settle();
     if (this.#failure && !this.#isEnded) {

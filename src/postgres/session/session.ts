@@ -1,6 +1,7 @@
 /** The running code: its database session, and the settings of its request, which row security reads. */
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
+import type { Maybe } from '../../util/promises.js';
 
 /** A session, as far as queries that want to join it are concerned. */
 export interface SessionScope {
@@ -8,9 +9,14 @@ export interface SessionScope {
   /** True where the database refuses writes in it; not when it is over. */
   readonly isReadOnly: boolean;
   /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
-  transactionFor(query: 'select' | 'other'): Promise<Transaction | null>;
-  /** Notes a call that is part of it: it does not end before. @param call the name of the call, for people */
-  note(promise: Promise<unknown>, call: string): void;
+  transactionFor(query: 'select' | 'other'): Maybe<Transaction | null>;
+  /**
+   * Notes a call that is part of it: it does not end before.
+   *
+   * @param call its name in a log
+   * @returns the same result in another promise, which Node reports where no code awaits it
+   */
+  note<T>(promise: Promise<T>, call: string): Promise<T>;
   /** Lets the process go on where no code awaits the work that failed with this error. */
   forgive(error: unknown): void;
 }
