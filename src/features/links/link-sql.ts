@@ -88,8 +88,8 @@ function findParts(below: SubresourcePlan, related: RelatedAccess, isOne = false
   const seen = seenTargets(below, related);
   return {
     target,
-    given: rows.select,
-    from: (given: SqlFragment) => sql`${target.source} JOIN ${given} ON ${isGiven}`,
+    given: sql`${GIVEN} AS MATERIALIZED (SELECT ${rows.select})`,
+    from: sql`${target.source} JOIN ${GIVEN} ON ${isGiven}`,
     seen: seen ? [compilePredicate(seen, target.column)] : [],
     order: joinSql(columnsOf(target, primaryKey), ', '),
     texts: columnsOf(target, address).map((each) => sql`${each}::text`),
@@ -138,13 +138,10 @@ export function findPairsSql(
   const isAlive = alive ? sql`(${compilePredicate(alive, column)}) IS TRUE` : TRUE;
   const attributes = shown.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`);
   const selected = joinSql([sql`${key} AS key`, sql`${isAlive} AS alive`, ...namedAs(attributes, 'a')], ', ');
-  const lock = sql` FOR UPDATE OF ${raw(identifier(info.name))}`;
   const keyed = sql`${GIVEN}.n, ${target.column(below.relation.targetKey)} AS key`;
   // A view has no rows of its own to lock.
   const held =
     tableFacts(below.relation.target)?.isTable === false ? raw('') : sql` FOR KEY SHARE OF ${name}`;
-  const targets = (rows: SqlFragment) =>
-    sql`SELECT ${joinSql([keyed, ...namedAs(texts, 'i')], ', ')} FROM ${from(rows)}${whereSql(seen)} ORDER BY ${order}${held}`;
   const columns = placedColumns([
     sql`${TARGET}.n`,
     sql`coalesce(${TARGET}.key, ${LINK}.key)::text`,
@@ -156,9 +153,9 @@ export function findPairsSql(
   const visible = compilePredicate(visibleTarget(below, related), column);
   const rows = whereSql([...own, isWhole ? sql`(${isNamed} OR ${isAlive}) AND ${visible}` : isNamed]);
   const tables = [
-    sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
-    sql`${TARGET} AS MATERIALIZED (${targets(GIVEN)})`,
-    sql`${LINK} AS MATERIALIZED (SELECT ${selected} FROM ${source}${rows} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))}${lock})`,
+    given,
+    sql`${TARGET} AS MATERIALIZED (SELECT ${joinSql([keyed, ...namedAs(texts, 'i')], ', ')} FROM ${from}${whereSql(seen)} ORDER BY ${order}${held})`,
+    sql`${LINK} AS MATERIALIZED (SELECT ${selected} FROM ${source}${rows} ORDER BY ${key} LIMIT ${raw(String(MAX_REPLACED * 2 + 1))} FOR UPDATE OF ${raw(identifier(info.name))})`,
   ];
   return sql`WITH ${joinSql(tables, ', ')} SELECT ${columns} FROM ${TARGET} FULL JOIN ${LINK} ON ${TARGET}.key = ${LINK}.key ORDER BY coalesce(${TARGET}.key, ${LINK}.key)`;
 }
@@ -223,8 +220,8 @@ export function findChildrenSql(
           sql`${OWNER} AS MATERIALIZED (SELECT ${named(keys, 'k')}, ${target.column(parentKey)} AS key FROM ${target.source}${whereSql([record])})`,
         ]
       : []),
-    sql`${GIVEN} AS MATERIALIZED (SELECT ${given})`,
-    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from(GIVEN)}${whereSql(seen)})`,
+    given,
+    sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from}${whereSql(seen)})`,
     sql`${LINK} AS MATERIALIZED (${locked})`,
   ];
   const others = numbered(TARGET, 'k', keys);
