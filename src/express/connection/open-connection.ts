@@ -10,6 +10,7 @@ import { toProblem } from '../../respond/problem.js';
 import { logFailure, sendProblem } from '../../respond/send-problem.js';
 import { perPair } from '../../util/memo.js';
 import { HEAP_LIMIT, hasRoom, isWithin, takeBytes } from '../../util/memory-budget.js';
+import { executeInTurn, expectArrivals } from './short-turns.js';
 
 /** Requests that are under way on one connection at once. Those that arrive with them wait, and no more are read. */
 const MAX_OPEN = 64;
@@ -94,6 +95,7 @@ export class OpenConnection {
 
   constructor(socket: Socket) {
     keepAnswersYoung();
+    expectArrivals();
     this.#socket = socket;
     // Node says which server has accepted a connection.
     this.sizes = sizesOf((socket as { readonly server?: object }).server ?? socket);
@@ -122,7 +124,7 @@ export class OpenConnection {
       return;
     }
     executing += 1;
-    run();
+    executeInTurn(executing, this.#socket, run);
   }
 
   /** Called when the response has been sent, or the connection is gone. */
