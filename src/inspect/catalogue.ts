@@ -70,7 +70,8 @@ interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'hasRowSecuri
 }
 
 /**
- * Tables, views, partitions and foreign tables alike, found as a statement would find them; a schema that the role may not use
+ * Tables, views, partitions and foreign tables alike. A partitioned table with a foreign partition is a foreign table: it has no unique
+ * index, no `xmin` and no transition tables (https://www.postgresql.org/docs/current/sql-createforeigntable.html). They are found as a statement would find them; a schema that the role may not use
  * would be an error. Numbers: 1, 2, 4 and 64 are ROW, BEFORE, INSERT and INSTEAD, and 20 is UPDATE and DELETE (`pg_trigger.h`); 950 is
  * the collation "C" (`pg_collation.dat`); 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise.
  */
@@ -86,7 +87,9 @@ const TABLES = `
       WHERE amopfamily = opcfamily AND amoplefttype = opcintype AND amopstrategy = 1 AND o.oprname = '<')
     UNION SELECT castsource FROM pg_cast JOIN pg_opclass ON opcintype = casttarget
       WHERE castmethod = 'b' AND castcontext = 'i' AND opcmethod = 403 AND opcdefault)
-  SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'kind', c.relkind,
+  SELECT t.place::int AS place, json_build_object('id', c.oid::text,
+    'kind', CASE WHEN c.relkind = 'p' AND EXISTS (
+      SELECT FROM pg_partition_tree(c.oid) JOIN pg_class l ON l.oid = relid WHERE l.relkind = 'f') THEN 'f' ELSE c.relkind END,
     'writes', pg_relation_is_updatable(c.oid, true),
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'hasRowSecurity', c.relrowsecurity,

@@ -40,6 +40,15 @@ class Kept extends Named {}
 @Table({ tableName: 'far', timestamps: false })
 class Tagged extends Named {}
 
+/** A partitioned table, a partition of which is foreign. */
+@Crud({ prefix: '/spread', endpoints: ENDPOINTS_FOR_GOOD, filterAllow: ['name'], pagination: 'cursor' })
+@Table({ tableName: 'spread', timestamps: false })
+class Spread extends Named {}
+
+@Crud({ prefix: '/spread-tagged', etag: 'xmin' })
+@Table({ tableName: 'spread', timestamps: false })
+class SpreadTagged extends Named {}
+
 const foreign = ({ hostname, port, pathname, username, password }: URL) => `
   CREATE EXTENSION postgres_fdw;
   CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw
@@ -48,7 +57,10 @@ const foreign = ({ hostname, port, pathname, username, password }: URL) => `
   CREATE TABLE near (id int NOT NULL, name varchar(20) NOT NULL CHECK (name <> 'no'));
   CREATE FOREIGN TABLE far (id int NOT NULL, name varchar(20) NOT NULL) SERVER loop OPTIONS (table_name 'near');
   CREATE FOREIGN TABLE kept (id int NOT NULL, name varchar(20) NOT NULL) SERVER loop
-    OPTIONS (table_name 'near', updatable 'false')`;
+    OPTIONS (table_name 'near', updatable 'false');
+  CREATE TABLE spread (id int NOT NULL, name varchar(20) NOT NULL) PARTITION BY RANGE (id);
+  CREATE TABLE spread_here PARTITION OF spread FOR VALUES FROM (1000) TO (2000);
+  CREATE FOREIGN TABLE spread_far PARTITION OF spread DEFAULT SERVER loop OPTIONS (table_name 'near')`;
 
 /** Expects rows to be created, read, changed, replaced, listed and deleted, one by one and many at once. */
 async function expectWritten(
@@ -73,7 +85,9 @@ async function expectWritten(
 }
 
 except(OF_MANY).describe('a foreign table', () => {
-  const { apps, query } = serveTables((url) => foreign(new URL(url)), [Far, Kept], { others: [Tagged] });
+  const { apps, query } = serveTables((url) => foreign(new URL(url)), [Far, Kept, Spread], {
+    others: [Tagged, SpreadTagged],
+  });
   const rows = () => query('TABLE near ORDER BY id, name');
 
   beforeEach(() => query(`TRUNCATE near; INSERT INTO near VALUES (7, 'one'), (7, 'two'), (8, 'three')`));
@@ -83,6 +97,16 @@ except(OF_MANY).describe('a foreign table', () => {
       await expectWritten(agent, '/far', 1, 2);
       expect((await agent.get('/far/1')).status).to.equal(404);
       expect((await agent.post('/far').send({ id: 3, name: 'no' })).status).to.equal(422);
+    }
+  });
+
+  it('is one where a partition is foreign', async () => {
+    for (const { agent } of apps) {
+      await expectWritten(agent, '/spread', 1, 2);
+      await expectWritten(agent, '/spread', 1001, 1002);
+      await query('TRUNCATE spread_here');
+      for (const each of [agent.get('/spread/7'), agent.delete('/spread/7')])
+        expectProblem(await each, 409, { detail: 'There is more than one Spread with this id.' });
     }
   });
 
@@ -111,9 +135,12 @@ except(OF_MANY).describe('a foreign table', () => {
   });
 
   it('has no tags of its own', async () => {
-    const failure = await caughtError(() => buildApp({ models: [Tagged], logger: new CapturedLog() }));
+    const failure = await caughtError(() =>
+      buildApp({ models: [Tagged, SpreadTagged], logger: new CapturedLog() }),
+    );
     expect(Object(failure).problems).to.deep.equal([
       `Tagged: etag is 'xmin', and the foreign table "far" has no such column of its own; give the model a version, or leave etag out.`,
+      `SpreadTagged: etag is 'xmin', and the foreign table "spread" has no such column of its own; give the model a version, or leave etag out.`,
     ]);
   });
 });
