@@ -1,0 +1,144 @@
+/** The sample `shards`: a request of a tenant reaches the server of the tenant alone, and a server that is down fails no other tenant. */
+// @runs fast
+import 'reflect-metadata';
+import { once } from 'node:events';
+import { expect } from 'chai';
+import { startApplication } from '../../../sample/shards/application.js';
+import { type Shard, startShards } from '../../../sample/shards/servers.js';
+
+interface Answer {
+  readonly status: number;
+  readonly body: {
+    readonly items: readonly {
+      id: number;
+      tenantId: number;
+      title: string;
+      lines?: { readonly items: object[] };
+    }[];
+    readonly id: number;
+    readonly total?: number;
+  } & Record<string, unknown>;
+}
+
+describe('the sample shards', function () {
+  this.timeout(60_000);
+  let cluster: Awaited<ReturnType<typeof startShards>>;
+  let site: Awaited<ReturnType<typeof startApplication>>;
+
+  before(async () => {
+    cluster = await startShards();
+    site = await startApplication(shard(0).url, 0);
+  });
+  after(async () => {
+    site.server.close();
+    if (site.server.listening) await once(site.server, 'close');
+    await cluster[Symbol.asyncDispose]();
+  });
+
+  const shard = (index: number): Shard => cluster.shards[index] as Shard;
+  const send = async (
+    tenant: number | 'all',
+    method: string,
+    path: string,
+    sent?: object,
+  ): Promise<Answer> => {
+    const headers = { Tenant: String(tenant), 'Content-Type': 'application/json' };
+    const response = await fetch(`${site.url}${path}`, {
+      method,
+      headers,
+      body: sent ? JSON.stringify(sent) : null,
+    });
+    const text = await response.text();
+    return { status: response.status, body: text ? JSON.parse(text) : {} };
+  };
+  const create = async (tenant: number, title: string) => {
+    const order = await send(tenant, 'POST', '/orders', { title });
+    expect(order.status, JSON.stringify(order.body)).to.equal(201);
+    return order.body.id;
+  };
+  /** Statements about tables of the sample that the far servers have logged meanwhile. */
+  const reached = async (work: () => Promise<unknown>): Promise<boolean[]> => {
+    const far = cluster.shards.slice(1);
+    const before = await Promise.all(far.map((each) => each.log()));
+    await work();
+    const after = await Promise.all(far.map((each) => each.log()));
+    return after.map((text, index) => /_here/.test(text.slice(before[index]?.length)));
+  };
+
+  it('reaches one server for each request of a tenant', async () => {
+    const only: Readonly<Record<number, boolean[]>> = {
+      1: [false, false],
+      2: [true, false],
+      3: [false, true],
+    };
+    for (const tenant of [1, 2, 3]) {
+      let id = 0;
+      let line = 0;
+      const ok = async (method: string, path: string, sent?: object) => {
+        const answer = await send(tenant, method, path, sent);
+        expect(answer.status, `${method} ${path}`).to.be.within(200, 299);
+        return answer.body;
+      };
+      const works: Readonly<Record<string, () => Promise<unknown>>> = {
+        create: async () => {
+          id = await create(tenant, 'bread');
+        },
+        line: async () => {
+          line = (await ok('POST', '/lines', { orderId: id, text: 'flour' })).id;
+        },
+        read: () => ok('GET', `/orders/${id}`),
+        list: () => ok('GET', '/orders?q=title==bread'),
+        count: async () => expect((await ok('GET', '/orders?page=1')).total).to.equal(1),
+        relation: async () =>
+          expect((await ok('GET', '/orders?include=lines')).items[0]?.lines?.items).to.have.length(1),
+        update: () => ok('PATCH', `/orders/${id}`, { title: 'rye' }),
+        delete: () => ok('DELETE', `/lines/${line}`),
+      };
+      for (const [name, work] of Object.entries(works))
+        expect([tenant, name, await reached(work)]).to.deep.equal([tenant, name, only[tenant]]);
+      const { body } = await send(tenant, 'GET', '/orders?include=lines');
+      expect(body.items.map((each) => each.title)).to.deep.equal(['rye']);
+    }
+  });
+
+  it('plans a statement of a tenant for one server', async () => {
+    const plan = await shard(0).query(
+      'EXPLAIN (VERBOSE) SELECT * FROM orders WHERE tenant_id = 2 AND id = 7',
+    );
+    const text = JSON.stringify(plan);
+    expect(text).to.include('Remote SQL').and.include('far_2');
+    expect(text).not.to.match(/far_3|orders_here \(|Append/);
+  });
+
+  it('keeps tenants of one server apart, and lists all for an operator', async () => {
+    const own = await create(5, 'ours');
+    for (const [method, body] of [['GET'], ['PATCH', { title: 'x' }], ['DELETE']] as const)
+      expect((await send(2, method, `/orders/${own}`, body)).status).to.equal(404);
+    expect((await send(2, 'POST', '/lines', { orderId: own, text: 'x', tenantId: 5 })).status).to.equal(422);
+    expect((await send(2, 'POST', '/lines', { orderId: own, text: 'x' })).status).to.equal(409);
+    const seen = (await send(2, 'GET', '/orders')).body.items.map(({ tenantId }) => tenantId);
+    expect(new Set(seen)).to.deep.equal(new Set([2]));
+    const all = (await send('all', 'GET', '/orders')).body.items;
+    const stored = await Promise.all(cluster.shards.map(({ query }) => query('SELECT id FROM orders_here')));
+    const ids = stored.flat().map((row) => (row as { id: number }).id);
+    expect(all.map(({ id }) => id).sort((a, b) => a - b)).to.deep.equal(ids.sort((a, b) => a - b));
+  });
+
+  it('fails the tenants of a server that is down, and serves them when it is back', async () => {
+    await shard(2).stop();
+    for (const tenant of [1, 2]) {
+      const id = await create(tenant, 'meanwhile');
+      expect((await send(tenant, 'GET', '/orders?include=lines')).status).to.equal(200);
+      expect((await send(tenant, 'PATCH', `/orders/${id}`, { title: 'later' })).status).to.equal(200);
+    }
+    expect((await send(3, 'GET', '/orders')).status).to.equal(503);
+    expect((await send(3, 'POST', '/orders', { title: 'lost' })).status).to.equal(503);
+    expect((await send('all', 'GET', '/orders')).status).to.equal(503);
+    await shard(2).start();
+    await create(3, 'back');
+    expect((await send(3, 'GET', '/orders')).body.items.map(({ title }) => title)).to.deep.equal([
+      'rye',
+      'back',
+    ]);
+  });
+});
