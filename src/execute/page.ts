@@ -166,7 +166,8 @@ async function findPlaced<Row, Range>(
 ): Promise<CursorPage<Row>> {
   const { terms } = source;
   const isBackward = before !== null;
-  const place = await findPlace(source, before ?? after, isBackward ? 'before' : 'after');
+  const given = before ?? after;
+  const place = isDigested(given) ? await findPlace(source, given, isBackward ? 'before' : 'after') : given;
   const walk = isBackward ? reversed(terms) : terms;
   const placeOf = (row: Row | undefined): Keyset | null =>
     row === undefined ? null : { values: source.valuesOf(row), isInclusive: false };
@@ -185,14 +186,19 @@ async function findPlaced<Row, Range>(
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
 }
 
-/** A place that has only the key of its row gets the other values from the row. @throws InvalidCursorError */
+/** A place that has only the key of its row. */
+type DigestedPlace = Keyset & Required<Pick<Keyset, 'digest'>>;
+
+function isDigested(place: Keyset | null): place is DigestedPlace {
+  return place?.digest !== undefined;
+}
+
+/** The place with the other values of its row. @throws InvalidCursorError */
 async function findPlace<Row, Range>(
   source: PageSource<Row, Range>,
-  place: Keyset | null,
+  { values, isInclusive, digest }: DigestedPlace,
   parameter: 'after' | 'before',
-): Promise<Keyset | null> {
-  if (place?.digest === undefined) return place;
-  const { values, isInclusive, digest } = place;
+): Promise<Keyset> {
   const byKey = source.terms.filter((_, index) => values[index] !== null);
   const start = { values: values.filter((value) => value !== null), isInclusive: true };
   // The rows of the list from the key on: a made-up key must not reveal a row that the request may not see.

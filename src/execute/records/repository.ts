@@ -169,7 +169,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   async count({ where, filter, deleted }: RowChoice<M> = {}): Promise<number> {
     const { total } = await this.executeList<OffsetPage<M>>(
       { where, filter, deleted, page: 1, size: 0 },
-      { kind: 'offset', page: 1, size: 0 },
+      'offset',
     );
     return total as number;
   }
@@ -184,9 +184,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * ```
    * @throws RangeError for a `count` or `cap` that there is not
    */
-  async page(request: PageRequest<M>): Promise<OffsetPage<M>> {
-    const { page, size } = request;
-    return this.executeList<OffsetPage<M>>(request, { kind: 'offset', page, size });
+  page(request: PageRequest<M>): Promise<OffsetPage<M>> {
+    return this.executeList<OffsetPage<M>>(request, 'offset');
   }
 
   /**
@@ -199,9 +198,8 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * const second = await cities.cursorPage({ size: 20, sort: [...], after: first.next });
    * ```
    */
-  async cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
-    const { after = null, before = null, size } = request;
-    return this.executeList<CursorPage<M>>(request, { kind: 'cursor', after, before, size });
+  cursorPage(request: CursorPageRequest<M>): Promise<CursorPage<M>> {
+    return this.executeList<CursorPage<M>>(request, 'cursor');
   }
 
   /**
@@ -313,10 +311,11 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   private async executeList<P extends Page<M>>(
-    request: PageRequest<M> | CursorPageRequest<M>,
-    place: Inputs,
+    request: Partial<PageRequest<M> & CursorPageRequest<M>>,
+    kind: Inputs['kind'],
   ): Promise<P> {
-    const { sort = [], include, deleted, count, cap } = request;
+    const { sort = [], include, deleted, count, cap, size, after = null, before = null } = request;
+    const place = kind === 'offset' ? { kind, page: request.page, size } : { kind, after, before, size };
     const { where, filter } = this.conditionsOf(request);
     const order = totalOrder(sort, this.described.primaryKey);
     const inputs = { ...place, filter, sort: order, deleted, count, cap } as Inputs;

@@ -125,11 +125,12 @@ export class RowList implements PageSource<TextRow, RowRange> {
     return Number(rows[0]?.[0]);
   }
 
-  async #rows(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextRow[]> {
-    const { rows, parsers, bytes = 0 } = await this.#run(shape, slots, isPlanned, rowsOf);
-    this.parsers = parsers;
-    this.#found = bytes;
-    return rows as TextRow[];
+  #rows(shape: string, slots: Slots, isPlanned: boolean, rowsOf: () => RowsSql): Promise<TextRow[]> {
+    return this.#run(shape, slots, isPlanned, rowsOf).then(({ rows, parsers, bytes = 0 }) => {
+      this.parsers = parsers;
+      this.#found = bytes;
+      return rows as TextRow[];
+    });
   }
 
   /**
