@@ -37,11 +37,17 @@ let executing = 0;
 /** Requests that wait for those before them on their connections. */
 let waiting = 0;
 
-const connections = perPair((socket: Socket) => new OpenConnection(socket));
+const CONNECTION = Symbol('connection');
+
+/** A property: each request reads it several times. */
+interface ConnectedSocket extends Socket {
+  [CONNECTION]?: OpenConnection;
+}
 
 /** The connection of a socket. */
-export function connectionOf(socket: Socket): OpenConnection {
-  return connections(socket);
+export function connectionOf(socket: ConnectedSocket): OpenConnection {
+  socket[CONNECTION] ??= new OpenConnection(socket);
+  return socket[CONNECTION];
 }
 
 /**
