@@ -123,6 +123,8 @@ export function rowsShown(
 /** Records that a feature reads for those of an outcome, and adds to them. */
 export interface Completion {
   readonly input: string;
+  /** Locks the rows that it will write, before the first of many records is written by code for one. Left out where it writes none. */
+  lockAll?(inputs: readonly RequestArguments[]): Promise<void>;
   /** True where SQL of this library reads all of them, so that no session is needed. */
   isOpen(input: RequestArguments): boolean;
   complete(outcome: Outcome, input: RequestArguments, place: CompletionPlace): Promise<Outcome>;

@@ -30,7 +30,7 @@ export class Order extends NumberedRow {
 }
 
 @Crud({
-  endpoints: ['list', 'read', 'create', 'update', 'delete'],
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany'],
   scope: { tenantId: tenantOf },
   can: { create: may('create'), update: may('update'), delete: may('delete'), list: may('list') },
   fields: { cost: { read: may('cost') } },
@@ -58,7 +58,7 @@ export class Line extends NumberedRow {
   @HasMany(() => Discount) declare discounts: Discount[];
 }
 
-@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete'] })
+@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany'] })
 @Table({ tableName: 'discounts', timestamps: false, paranoid: false, indexes: [{ fields: ['lineId'] }] })
 export class Discount extends NumberedRow {
   @ForeignKey(() => Line)

@@ -1,5 +1,6 @@
 /** Work that joins the session of the running code, and parts of it that are undone alone. */
 import type { Sequelize, Transaction } from 'sequelize';
+import { describeFault } from '../../errors/database-fault.js';
 import { currentSession, SessionTransaction } from '../../postgres/index.js';
 import { DatabaseSession, type SessionMode } from './database-session.js';
 
@@ -62,4 +63,26 @@ function runInPart<T>(
       throw error;
     }
   });
+}
+
+/** Attempts of work that deadlocks end. */
+const ATTEMPTS = 3;
+
+/**
+ * Runs work again where a deadlock has ended it. Everything that it has done has to be undone by then, as in a savepoint of its own.
+ *
+ * @param attemptsFor attempts in all where an error of another kind ends it. Default: 1
+ */
+export async function retried<T>(
+  work: () => Promise<T>,
+  attemptsFor: (error: unknown) => number = () => 1,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      const most = describeFault(error)?.isRetryable ? ATTEMPTS : attemptsFor(error);
+      if (attempt >= most) throw error;
+    }
+  }
 }

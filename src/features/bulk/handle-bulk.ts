@@ -5,6 +5,7 @@ import type { Sequelize } from 'sequelize';
 import { type BulkEndpoint, baseOf } from '../../declare/endpoint.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import { isRefusal } from '../../errors/database-fault.js';
+import { retried } from '../../execute/session/savepoint.js';
 import { answering } from '../../express/resources/application-access.js';
 import { type ActionRunner, isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
@@ -114,13 +115,14 @@ export function handleMany(
     if (!write || !rows?.isOpen() || !input.inputs.isAtomic || tried.has(input)) return null;
     tried.add(input);
     try {
-      return await runOn(async (on) => {
+      const writeOn: OnTarget<WholeWritten | null> = async (on) => {
         const written = await write(input, mostAffected(plan, input.inputs), on);
         if (!written?.shown || !completion?.completeAll) return written;
         const inputs = (input.items ?? []).flatMap((item) => item.input ?? []);
         const shown = await completion.completeAll(written.shown, inputs, { request, on, atOnce: 1 });
         return { ...written, shown };
-      });
+      };
+      return await retried(() => runOn(writeOn));
     } catch (error) {
       if (isRefusal(error)) return null;
       throw error;

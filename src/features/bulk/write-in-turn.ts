@@ -85,6 +85,10 @@ export function compileBulkRunner(
     const isLocked = items && (operation === 'update' || operation === 'upsert');
     const written =
       isLocked && !(await lockTargets(resource, action, items, keyOf)) ? new Map<string, number>() : null;
+    if (items && items.length > 1) {
+      const inputs = items.flatMap((item) => item.input ?? []);
+      for (const { lockAll } of completions) await lockAll?.(inputs);
+    }
     const order = operation === 'upsert' ? byKey(targets, keyOf) : [...targets.keys()];
     const unit = inputs.isAtomic ? null : await requestSessions(request, response).unit(sequelize);
     const run = items ? runSingle : runFound;
@@ -237,7 +241,8 @@ function writtenBefore(
   return before;
 }
 
-function byKeys(key: RowKey, ids: readonly unknown[]): Filter {
+/** Rows with these keys. Ids that no row can have are left out. */
+export function byKeys(key: RowKey, ids: readonly unknown[]): Filter {
   const isWhole = (each: readonly unknown[]) => each.every((text) => typeof text === 'string');
   return withKeys(key, ids.map((id) => keyTexts(key, id)).filter(isWhole) as string[][]);
 }

@@ -5,10 +5,9 @@ import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noteOperation } from '../../diagnostics/channels.js';
-import { describeFault } from '../../errors/database-fault.js';
 import { NotFoundError, noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { refusedRow, whyUnwritten } from '../../execute/executor.js';
-import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
+import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
 import { selectValues } from '../../execute/session/select-values.js';
 import { idTextOf, keySlots, now } from '../../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../../execute/sql/statement.js';
@@ -44,7 +43,7 @@ import {
   type LinkWork,
 } from './parse-links.js';
 
-/** Attempts of a write that another request outruns from the other side, and of one that a deadlock has ended. */
+/** Attempts of a write that another request outruns from the other side. */
 const ATTEMPTS = 3;
 
 /** Attempts to lock all rows of a replacement, none of which has waited for a deadlock. */
@@ -273,15 +272,10 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
     }
     const session = mayDeadlock && joinableSession(plan.model.sequelize as Sequelize, 'write');
     if (!session) return change(action, input, on);
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await runInSavepoint(session, 'write', () => change(action, input, on));
-      } catch (error) {
-        const most = error instanceof OutrunError ? OUTRUN_ATTEMPTS : ATTEMPTS;
-        const isAgain = error instanceof OutrunError || describeFault(error)?.isRetryable;
-        if (attempt >= most || !isAgain) throw error;
-      }
-    }
+    return retried(
+      () => runInSavepoint(session, 'write', () => change(action, input, on)),
+      (error) => (error instanceof OutrunError ? OUTRUN_ATTEMPTS : 1),
+    );
   };
 }
 

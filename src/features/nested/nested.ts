@@ -50,7 +50,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
     completion(resource, endpoint): Completion | null {
       const base = baseOf(endpoint);
       if (base !== 'create' && base !== 'update' && base !== 'replace') return null;
-      const write = compileNestedWriter(resource, levels);
+      const { write, lock } = compileNestedWriter(resource, levels);
       // A view compiles each member at its first use.
       const viewOf = perPair(
         ({ relation }: FoundRelation): ShownModel => ({ ...resource.views(relation.target) }),
@@ -62,6 +62,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
           const whole = await completeAll(found, [input], place, (item) => (item === null ? '' : `${item}/`));
           return { ...found, ...whole };
         },
+        lockAll: lock,
         completeAll: (shown, inputs, place) => completeAll(shown, inputs, place, (_, index) => `${index}/`),
       };
       async function completeAll(

@@ -2,6 +2,7 @@
 import type { Request } from 'express';
 import type { Model } from 'sequelize';
 import { accessSource } from '../../access/reference-access.js';
+import { isOfKey } from '../../describe/row-key.js';
 import { storedText } from '../../execute/customization/hydrate-record.js';
 import type { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
@@ -9,10 +10,11 @@ import { type Access, type AccessSource, accessWith, OPEN_ACCESS } from '../../o
 import { allOf, compared, equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import type { RequestArguments } from '../../request/parse-request.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import { type CurrentItem, currentItem, setCurrentItem } from '../../request/request-notes.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
 import { repeatedKey } from '../bulk/parse-item.js';
-import { pathId } from '../bulk/write-in-turn.js';
+import { byKeys, pathId } from '../bulk/write-in-turn.js';
 import { changedMeanwhile, isInState } from '../entity-tag.js';
 import { VERBS, type Verb } from './nested-options.js';
 import {
@@ -39,6 +41,7 @@ export async function writeInTurn(
     const children: Child[] = [];
     const written = new Set<string>();
     await deleteRest(work, tasks, request);
+    await lockNamed(work, tasks);
     for (const verb of VERBS) {
       for (const task of tasks) {
         for (const item of task.set[verb]) {
@@ -78,6 +81,48 @@ export async function restOf(
     409,
     `This record has ${MAX_REST} ${level.name} or more, which no request can replace; change some of them by PATCH.`,
   );
+}
+
+/** Locks the children that are changed or deleted in the order of their keys, as all writes of many rows do: no circle of waits can close. */
+export async function lockNamed(work: LevelWork, tasks: readonly LevelTask[]): Promise<void> {
+  const { given } = work.level;
+  const { info } = work.resource.plan;
+  const named = tasks.flatMap(({ key, set }) =>
+    inputsToLock(set).map(({ id, access }) => ({ id: idUnder(work.level, info, id, key), access })),
+  );
+  const keys = tasks.map(({ key }) => key);
+  await lockRows(work, named, compared(given, '=in=', keys));
+}
+
+/** The same for many records that are written in turn, before the first one is. An id with a part of its parent's key is left out. */
+export async function lockForAll(
+  works: ReadonlyMap<string, LevelWork>,
+  sets: readonly NestedSet[],
+): Promise<void> {
+  for (const work of works.values()) {
+    const own = sets.filter(({ level }) => level === work.level);
+    const isPart = isOfKey(work.resource.plan.info.address, work.level.given);
+    if (!isPart) await lockRows(work, own.flatMap(inputsToLock), null);
+    const changed = own.flatMap(({ update }) => update.flatMap(({ input }) => input ?? []));
+    await lockForAll(work.nested, changed.flatMap(setsOf));
+  }
+}
+
+function inputsToLock({ update, delete: removed }: NestedSet): readonly RequestArguments[] {
+  return [...update, ...removed].flatMap(({ input }) => input ?? []);
+}
+
+async function lockRows(
+  { resource }: LevelWork,
+  named: readonly Pick<RequestArguments, 'id' | 'access'>[],
+  where: Predicate | null,
+): Promise<void> {
+  const [first] = named;
+  if (!first) return;
+  const source = Object.assign(() => first.access, { to: () => OPEN_ACCESS });
+  const ids = named.map(({ id }) => id);
+  const rows = allOf(where, byKeys(resource.plan.info.address, ids)) as Predicate;
+  await resource.repository.within(source).lockKeys(rows, ids.length);
 }
 
 /** Children that a replacement reads. */
@@ -172,6 +217,11 @@ function parentsOf({ resource: { plan } }: LevelWork, children: readonly Child[]
   return {
     column: (attribute) => children.map(({ record }) => storedText(plan.info, record, attribute) ?? null),
     places: children.map(({ task, item }) => `${task.place}${item.place}/`),
-    sets: children.map(({ item }) => (item.input?.query['nested'] as readonly NestedSet[] | undefined) ?? []),
+    sets: children.map(({ item }) => (item.input ? setsOf(item.input) : [])),
   };
+}
+
+/** The children of a child in a request. */
+export function setsOf({ query }: RequestArguments): readonly NestedSet[] {
+  return (query['nested'] as readonly NestedSet[] | undefined) ?? [];
 }

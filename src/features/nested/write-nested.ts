@@ -4,7 +4,7 @@ import type { Sequelize } from 'sequelize';
 import { isRefusal } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
-import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
+import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ShownRecords } from '../../handle/outcome.js';
 import { type Access, accessWith } from '../../operation/access.js';
@@ -12,6 +12,7 @@ import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.j
 import { isOnSequelize, type StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import type { Filter } from '../../request/query/predicate.js';
+import { currentItem, setCurrentItem } from '../../request/request-notes.js';
 import { lazy } from '../../util/memo.js';
 import { compileManyRunner } from '../bulk/write-together.js';
 import { inState } from '../entity-tag.js';
@@ -27,10 +28,14 @@ import {
   valuesUnder,
 } from './nested-parents.js';
 import type { NestedItem, NestedSet } from './parse-nested.js';
-import { restOf, writeInTurn } from './write-nested-in-turn.js';
+import { lockForAll, lockNamed, restOf, setsOf, writeInTurn } from './write-nested-in-turn.js';
 
 /** Writes the children of records that are written, in the session of the running code. */
-export type NestedWriter = (request: Request, parents: NestedParents, on?: StatementTarget) => Promise<void>;
+export interface NestedWriter {
+  write(request: Request, parents: NestedParents, on?: StatementTarget): Promise<void>;
+  /** Locks the children of many records, which are written in turn. */
+  lock(inputs: readonly RequestArguments[]): Promise<void>;
+}
 
 /** Attributes of rows by which their children are written. */
 export function attributesFor(levels: ReadonlyMap<string, NestedLevel>): readonly string[] {
@@ -49,22 +54,29 @@ export function compileNestedWriter(
 ): NestedWriter {
   const works = worksOf(levels, resourceOf);
   const { sequelize } = plan.model;
-  return async (request, parents, on) => {
+  const write: NestedWriter['write'] = async (request, parents, on) => {
     if (!parents.sets.some((sets) => sets.some(isWritten))) return;
     const session = joinableSession(sequelize as Sequelize, 'write');
+    const inSavepoint = <T>(work: () => Promise<T>) =>
+      session ? retried(() => runInSavepoint(session, 'write', work)) : work();
     if (session && on && !isOnSequelize() && !sequelizeProblem()) {
-      const write = async () => {
+      const together = async () => {
         if (!(await writeTogether(works, parents, on))) throw IN_TURN;
         return true;
       };
-      const isDone = await runInSavepoint(session, 'write', write).catch((error: unknown) => {
+      const isDone = await inSavepoint(together).catch((error: unknown) => {
         if (error === IN_TURN || isRefusal(error)) return false;
         throw error;
       });
       if (isDone) return;
     }
-    await writeInTurn(works, parents, request);
+    const place = currentItem(request);
+    await inSavepoint(() => {
+      setCurrentItem(request, place);
+      return writeInTurn(works, parents, request);
+    });
   };
+  return { write, lock: (inputs) => lockForAll(works, inputs.flatMap(setsOf)) };
 }
 
 /** True where children of a relation are written. */
@@ -125,6 +137,8 @@ async function writeLevel(
   const writes = VERBS.some((verb) => !work.isOpen(verb) && tasks.some(({ set }) => isNeeded(set, verb)));
   if (writes || tasks.some(({ set }) => VERBS.some((verb) => set[verb].some(({ input }) => !input))))
     return false;
+  // One statement locks its rows in the order of their keys, and two do not.
+  if (isOfSome(tasks, 'delete') && isOfSome(tasks, 'update')) await lockNamed(work, tasks);
   if (!(await deleteAll(work, tasks, on))) return false;
   const changed: (WrittenChildren | null)[] = [];
   for (const write of [updateAll, createAll]) {
@@ -152,6 +166,10 @@ interface TaskItem {
 
 function isNeeded(set: NestedSet, verb: Verb): boolean {
   return set[verb].length > 0 || (verb === 'delete' && set.isWhole);
+}
+
+function isOfSome(tasks: readonly LevelTask[], verb: Verb): boolean {
+  return tasks.some(({ set }) => set[verb].length > 0);
 }
 
 function itemsOf(tasks: readonly LevelTask[], verb: Verb): readonly TaskItem[] {
@@ -275,6 +293,6 @@ function parentsOf({ items, shown }: WrittenChildren): NestedParents {
   return {
     column: (attribute) => shown.column(attribute),
     places: items.map(({ task, item }) => `${task.place}${item.place}/`),
-    sets: items.map(({ input: { query } }) => (query['nested'] as readonly NestedSet[] | undefined) ?? []),
+    sets: items.map(({ input }) => setsOf(input)),
   };
 }
