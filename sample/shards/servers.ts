@@ -80,7 +80,7 @@ function frontDefinition({ tenants }: Shard, far: readonly Shard[], password: st
   });
   return `
     CREATE EXTENSION postgres_fdw;
-    -- A generic plan of an UPDATE connects to every server before it is pruned.
+    -- A generic plan of UPDATE ... RETURNING lost its connection in a trial where another server was down; SELECT did not.
     ALTER DATABASE postgres SET plan_cache_mode = force_custom_plan;
     ALTER DATABASE postgres SET enable_partitionwise_join = on;
     ${parents.join('')} ${partitions.join('')}`;
