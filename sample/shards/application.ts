@@ -13,16 +13,11 @@ const tenant = (request: Request) => {
   return named === 'all' ? EVERYTHING : named && Number(named);
 };
 
-/** Listens on the port, or on a free one where it is 0. */
+/** Listens on the port, or on a free one where it is 0. A signal stops it; code that closes the server disposes the engine, too. */
 export async function startApplication(url: string, port: number) {
   const app = express();
-  const server = await serve(app, {
-    port,
-    async lifespan() {
-      const engine = await engineLifespan(url, { models })(app);
-      await bootstrap(app, { models, scope: { tenantId: tenant } });
-      return engine;
-    },
-  });
-  return { url: `http://localhost:${(server.address() as AddressInfo).port}`, server };
+  const engine = await engineLifespan(url, { models })(app);
+  await bootstrap(app, { models, scope: { tenantId: tenant } });
+  const server = await serve(app, { port, lifespan: async () => engine });
+  return { url: `http://localhost:${(server.address() as AddressInfo).port}`, server, engine };
 }

@@ -30,8 +30,10 @@ describe('the sample shards', function () {
     site = await startApplication(shard(0).url, 0);
   });
   after(async () => {
+    const closed = once(site.server, 'close');
     site.server.close();
-    if (site.server.listening) await once(site.server, 'close');
+    await closed;
+    await site.engine[Symbol.asyncDispose]();
     await cluster[Symbol.asyncDispose]();
   });
 
