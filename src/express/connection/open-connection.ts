@@ -122,8 +122,7 @@ export class OpenConnection {
     countEnd(response);
     if (mustWait) {
       // The async context is that of its own arrival, and not that of the request whose end it waits for.
-      const context = new AsyncResource('crud-controllers:request');
-      this.#waiting.push(() => context.runInAsyncScope(run));
+      this.#waiting.push(AsyncResource.bind(run));
       waiting += 1;
       // Only the end of a connection frees the bytes that Node has read of it.
       if (waiting > MAX_WAITING) this.#socket.destroy();

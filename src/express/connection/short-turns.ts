@@ -35,9 +35,9 @@ export function executeInTurn(open: number, socket: Socket, run: () => void): vo
     return;
   }
   // The async context is that of its own arrival.
-  const context = new AsyncResource('crud-controllers:request');
+  const bound = AsyncResource.bind(run);
   held.push(() => {
-    if (!socket.destroyed) context.runInAsyncScope(run);
+    if (!socket.destroyed) bound();
   });
   endTurnSoon();
 }
