@@ -122,7 +122,8 @@ export class OpenConnection {
     countEnd(response);
     if (mustWait) {
       // The async context is that of its own arrival, and not that of the request whose end it waits for.
-      this.#waiting.push(AsyncResource.bind(run));
+      const context = new AsyncResource('crud-controllers:request');
+      this.#waiting.push(() => context.runInAsyncScope(run));
       waiting += 1;
       // Only the end of a connection frees the bytes that Node has read of it.
       if (waiting > MAX_WAITING) this.#socket.destroy();

@@ -34,10 +34,10 @@ export function executeInTurn(open: number, socket: Socket, run: () => void): vo
     run();
     return;
   }
-  // The async context is that of its own arrival.
-  const bound = AsyncResource.bind(run);
+  // The async context is that of its own arrival. AsyncResource.bind takes as long as the rest of a read: it defines two properties.
+  const context = new AsyncResource('crud-controllers:request');
   held.push(() => {
-    if (!socket.destroyed) bound();
+    if (!socket.destroyed) context.runInAsyncScope(run);
   });
   endTurnSoon();
 }
