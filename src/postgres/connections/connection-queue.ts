@@ -247,6 +247,8 @@ export class ConnectionQueue {
   #shareBehind({ waiter }: QueueEntry): number {
     // A hook of the pool that has come meanwhile has to see each use.
     if (!mayFollow(waiter) || this.#isPoolAwaited || this.#pool.bypassesQueue) return 0;
+    // Nobody who waits goes before an entry that returned.
+    if (this.#returned.length > 0) return 0;
     return Math.floor(this.#waiting.length / this.#pool.size);
   }
 
