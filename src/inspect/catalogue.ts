@@ -209,7 +209,8 @@ function schemaOf(model: ModelClass): string | null {
   return (typeof name === 'object' && (name as { schema?: string }).schema) || null;
 }
 
-const KINDS: Readonly<Record<string, TableKind>> = {
+/** By `relkind`. */
+export const KINDS: Readonly<Record<string, TableKind>> = {
   r: 'table',
   p: 'partitioned table',
   v: 'view',
@@ -292,6 +293,7 @@ const ACTIONS: Readonly<Record<string, ReferentialAction>> = {
   d: 'SET DEFAULT',
 };
 
-function actionOf(letter: string): ReferentialAction {
+/** The action of a foreign key, by the letter of the catalogue. */
+export function actionOf(letter: string): ReferentialAction {
   return ACTIONS[letter] ?? 'NO ACTION';
 }

@@ -1,5 +1,5 @@
 /** The statement that reads the tables of a database from its catalogue, and the rows that it returns. */
-import type { DatabaseForeignKey, DatabaseIndex, DatabaseTable } from './model-plan.js';
+import type { DatabaseColumn, DatabaseForeignKey, DatabaseTable } from './model-plan.js';
 
 /** The catalogue, as far as models need it. */
 export interface CatalogueRow {
@@ -12,15 +12,12 @@ export interface CatalogueRow {
 }
 
 /** A table or a view, with rights that the role may lack. */
-export interface TableRow {
-  readonly schema: string;
-  readonly name: string;
-  /** Both quoted. */
+export interface TableRow
+  extends Pick<DatabaseTable, 'schema' | 'name' | 'comment' | 'isInherited' | 'indexes'> {
+  /** Both names, quoted. */
   readonly sql: string;
   /** `relkind`. */
   readonly kind: string;
-  readonly comment: string | null;
-  readonly isInherited: boolean;
   readonly heirs: readonly string[];
   readonly partitions: number;
   /** False for a materialized view without any contents. */
@@ -29,7 +26,6 @@ export interface TableRow {
   readonly hasRowSecurity: boolean;
   readonly isRowSecure: boolean;
   readonly columns: readonly ColumnRow[] | null;
-  readonly indexes: readonly DatabaseIndex[];
   readonly foreignKeys: readonly ForeignKeyRow[];
   readonly constraints: readonly {
     readonly name: string;
@@ -41,21 +37,12 @@ export interface TableRow {
 }
 
 /** A column, with the type that a domain is based on. */
-export interface ColumnRow {
-  readonly name: string;
+export interface ColumnRow extends Omit<DatabaseColumn, 'domain' | 'identity' | 'formProblem'> {
   readonly sql: string;
-  readonly comment: string | null;
   readonly isReadable: boolean;
-  readonly type: string;
-  readonly base: string;
-  readonly isArray: boolean;
-  readonly labels: readonly string[] | null;
   readonly domain: string | null;
   readonly checks: readonly string[];
-  readonly isNotNull: boolean;
-  readonly defaultSql: string | null;
   readonly identity: string;
-  readonly isGenerated: boolean;
   /** `typtype` of the type, or of the elements of an array. */
   readonly typeKind: string;
   /** True for an array of a domain. */
@@ -81,15 +68,6 @@ export interface TriggerRow {
   /** The text of its function. */
   readonly source: string;
 }
-
-/** By `relkind`. */
-export const KINDS: Readonly<Record<string, DatabaseTable['kind']>> = {
-  r: 'table',
-  p: 'partitioned table',
-  v: 'view',
-  m: 'materialized view',
-  f: 'foreign table',
-};
 
 /** Forms of constants in expressions, whatever the role has. The statement would be compiled for longer than it runs. A table that a migration has locked stops the run, which would let others wait. */
 export const SETTINGS = `

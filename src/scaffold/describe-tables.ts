@@ -1,19 +1,8 @@
 /** Rows of the catalogue -> tables, and the constructs that no model has. */
-import {
-  type CatalogueRow,
-  type ColumnRow,
-  KINDS,
-  type TableRow,
-  type TriggerRow,
-} from './catalogue-statement.js';
+import { actionOf, KINDS } from '../inspect/catalogue.js';
+import type { CatalogueRow, ColumnRow, TableRow, TriggerRow } from './catalogue-statement.js';
 import { hasForm } from './column-code.js';
-import type {
-  DatabaseColumn,
-  DatabaseForeignKey,
-  DatabaseSchema,
-  DatabaseTable,
-  LeftOut,
-} from './model-plan.js';
+import type { DatabaseColumn, DatabaseSchema, DatabaseTable, LeftOut } from './model-plan.js';
 
 /** Tables that features make. They have bodies and rows of every user, which no resource should show. */
 const OWN = /^crud_(?:idempotency|import|changes|ticks)$/;
@@ -77,18 +66,6 @@ function describeTable(table: TableRow, columns: readonly ColumnRow[]): Database
     })),
     setByTriggers: columns.map((column) => column.name).filter((column) => set.has(column)),
   };
-}
-
-const ACTIONS: Readonly<Record<string, DatabaseForeignKey['onDelete']>> = {
-  a: 'NO ACTION',
-  r: 'RESTRICT',
-  c: 'CASCADE',
-  n: 'SET NULL',
-  d: 'SET DEFAULT',
-};
-
-function actionOf(letter: string): DatabaseForeignKey['onDelete'] {
-  return ACTIONS[letter] ?? 'NO ACTION';
 }
 
 function describeColumn(column: ColumnRow): DatabaseColumn {

@@ -1,4 +1,5 @@
 /** The plan of the models of a database: from the catalogue, before any text of a file. */
+import type { ReferentialAction, TableKind } from '../describe/table-facts.js';
 
 /** A database, as its catalogue has it: without the tables of the system, of extensions, and without partitions. */
 export interface DatabaseSchema {
@@ -21,7 +22,7 @@ export interface LeftOut {
 export interface DatabaseTable {
   readonly schema: string;
   readonly name: string;
-  readonly kind: 'table' | 'partitioned table' | 'view' | 'materialized view' | 'foreign table';
+  readonly kind: TableKind;
   readonly comment: string | null;
   /** True where other tables inherit from it. */
   readonly isInherited: boolean;
@@ -81,8 +82,8 @@ export interface DatabaseForeignKey {
   readonly targetSchema: string;
   readonly targetTable: string;
   readonly targetColumns: readonly string[];
-  readonly onDelete: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
-  readonly onUpdate: 'NO ACTION' | 'RESTRICT' | 'CASCADE' | 'SET NULL' | 'SET DEFAULT';
+  readonly onDelete: ReferentialAction;
+  readonly onUpdate: ReferentialAction;
   /** True where all columns are NULL or none is, as `MATCH FULL` has it. */
   readonly isFull: boolean;
 }
@@ -141,7 +142,7 @@ export interface RelationPlan extends KeyNames {
     readonly otherKey: string;
     readonly referencedKey: string;
   };
-  readonly onDelete?: DatabaseForeignKey['onDelete'];
+  readonly onDelete?: ReferentialAction;
 }
 
 /** The models of a database. */

@@ -1,6 +1,7 @@
 /** Tables -> classes, files and paths, each with a name of its own. */
 import { Utils } from 'sequelize';
 import { kebabCase } from '../compile/compile-options.js';
+import { groupBy } from '../util/memo.js';
 import type { DatabaseTable } from './model-plan.js';
 import { keyOf, type NameChoices } from './name-choices.js';
 import type { NameProblems } from './name-problems.js';
@@ -52,12 +53,7 @@ function grouped(
   tables: readonly DatabaseTable[],
   nameOf: (table: DatabaseTable) => string,
 ): DatabaseTable[][] {
-  const groups = new Map<string, DatabaseTable[]>();
-  for (const table of tables) {
-    const name = nameOf(table);
-    groups.set(name, [...(groups.get(name) ?? []), table]);
-  }
-  return [...groups.values()].filter((same) => same.length > 1);
+  return [...groupBy(tables, nameOf).values()].filter((same) => same.length > 1);
 }
 
 function plainName({ name }: DatabaseTable): string {

@@ -1,6 +1,6 @@
 /** The catalogue, read in other ways than the generator reads it: columns, keys and foreign keys that the models have to declare. */
 import type { Client } from 'pg';
-import { KINDS } from '../../src/scaffold/catalogue-statement.js';
+import { KINDS } from '../../src/inspect/catalogue.js';
 import type { LeftOut } from '../../src/scaffold/model-plan.js';
 import type { Link, Specimen } from './generated.js';
 
