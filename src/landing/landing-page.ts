@@ -2,6 +2,7 @@
 import type { SecuritySchemeObject } from '../openapi/openapi-object.js';
 import { MANY_RESOURCES, PAGE_COLOURS } from '../openapi/page-style.js';
 import { escapeHtml } from '../util/escape-html.js';
+import { counted } from '../util/with-article.js';
 import type { Landing, LandingLinks, LandingOperation, LandingResource } from './landing.js';
 
 const LINK_TEXTS = [
@@ -56,10 +57,6 @@ ${resources.map((resource) => section(resource, landing, place, isFolded)).join(
 </body>
 </html>
 `;
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function searchField({ wanted }: LandingPlace): string {

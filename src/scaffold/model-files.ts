@@ -1,6 +1,7 @@
 /** The command `models`: the tables of a database -> files of models, and a report for people. */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '../util/config-error.js';
+import { counted } from '../util/with-article.js';
 import { type FolderReport, type WriteOptions, writePlan } from './model-folder.js';
 import type { LeftOut } from './model-plan.js';
 import { planModels } from './plan-models.js';
@@ -57,9 +58,9 @@ function readNames(file: string): unknown {
 
 function linesOf(report: FolderReport, { out, check = false }: ModelsOptions): string[] {
   const { models, relations, created, changed, unchanged, differences, leftOut, warnings, hints } = report;
-  const counts = `${count(models, 'model')} with ${count(relations, 'relation')}`;
+  const counts = `${counted(models, 'model')} with ${counted(relations, 'relation')}`;
   const isSame = created.length + changed.length === 0;
-  const files = `${count(created.length, 'file')} new, ${changed.length} changed, ${unchanged.length} as they were`;
+  const files = `${counted(created.length, 'file')} new, ${changed.length} changed, ${unchanged.length} as they were`;
   const checked = isSame ? 'as the database has them' : `out of date; run the command without --check`;
   return [
     ...differences,
@@ -79,10 +80,6 @@ function linesOfLeftOut(leftOut: readonly LeftOut[]): string[] {
     names.set(key, [...(names.get(key) ?? []), ...(name === undefined ? [] : [name])]);
   }
   return [...names].map(([line, ids]) => (ids.length > 0 ? `id of ${ids.join(', ')}: ${line}` : line));
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Names of a database may hold signs that a terminal takes for commands. */

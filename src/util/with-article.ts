@@ -1,4 +1,4 @@
-/** The article of a name, by its sound: `an article`, `a user`, `an hour`. */
+/** Nouns in messages: the article of a name by its sound (`an article`, `a user`, `an hour`), and numbers of things. */
 
 /** Vowels that sound as consonants: `user`, `unit`, `European`, `one-time code`; not `uninvited`. */
 const CONSONANT_SOUND = /^(?:u(?:ni(?![mn])|[bcfhjkqrst][aeiou])|eu|ewe|on(?:e|ce)(?![a-z]))/i;
@@ -18,4 +18,9 @@ export function withArticle(words: string, name = words): string {
     ? SPELLED_VOWEL.test(name)
     : VOWEL_SOUND.test(words) && !CONSONANT_SOUND.test(words);
   return `${isVowel ? 'an' : 'a'} ${words}`;
+}
+
+/** `1 cell`, `2 cells` */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }

@@ -29,6 +29,7 @@ import { requestSessions } from '../../request/request-sessions.js';
 import { requestProblem } from '../../respond/exception-handler.js';
 import type { Problem } from '../../respond/problem.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
+import { counted } from '../../util/with-article.js';
 import { mostAffected } from './bulk-options.js';
 import type { BulkArguments } from './parse-bulk.js';
 import { type BulkItem, repeatedItems, repeatedKey } from './parse-item.js';
@@ -187,8 +188,7 @@ async function findTargets(
   const limit = mostAffected(plan, inputs);
   const keys = await contextOf(resource, action).repository.lockKeys(filter, limit + 1);
   if (keys.length > limit) {
-    const most = `${limit} record${limit === 1 ? '' : 's'}`;
-    const detail = `q finds more than ${most}, and nothing was written; narrow it, or raise max_affected.`;
+    const detail = `q finds more than ${counted(limit, 'record')}, and nothing was written; narrow it, or raise max_affected.`;
     throw new RefusedRequestError(409, detail);
   }
   return keys.map((key) => ({ body: null, input: { ...each, id: pathId(plan, key) }, problem: null }));

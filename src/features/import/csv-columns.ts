@@ -3,6 +3,7 @@
 import { MAX_GUESSES, unknownProperty } from '../../schema/body-schema.js';
 import type { JsonSchema, JsonType } from '../../schema/json-schema.js';
 import { bodyPointer, type RequestIssue, readOnlyIssue } from '../../schema/request-issue.js';
+import { counted } from '../../util/with-article.js';
 import type { Cell } from './csv-rows.js';
 
 /** Names of the columns that a file may have. */
@@ -93,7 +94,7 @@ function readRow(
   readers: readonly (readonly [name: string, read: CellReader])[],
 ): ReturnType<Columns['read']> {
   if (cells.length !== readers.length) {
-    const detail = `The row has ${counted(cells.length)}, and the header has ${readers.length}; quote a cell that has the delimiter in it.`;
+    const detail = `The row has ${counted(cells.length, 'cell')}, and the header has ${readers.length}; quote a cell that has the delimiter in it.`;
     return { body: {}, issues: [{ pointer: '', code: 'columns', detail }] };
   }
   const body: Record<string, unknown> = {};
@@ -109,10 +110,6 @@ function readRow(
     }
   }
   return { body, issues };
-}
-
-function counted(count: number): string {
-  return `${count} ${count === 1 ? 'cell' : 'cells'}`;
 }
 
 /** Numbers as JSON has them. Other values stay texts, which the schema refuses with its own words. */
