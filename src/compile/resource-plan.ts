@@ -204,6 +204,11 @@ export function hasRestrictedKey(
   return hasKeyIn(relation, restrictedNames(parent), restrictedNames(target.access), between);
 }
 
+/** Makes the reader of the compiled option of a feature. @param absent where a resource has none */
+export function featureOption<T>(name: string, absent: T): (plan: Pick<ResourcePlan, 'features'>) => T {
+  return ({ features }) => (features[name] as T | undefined) ?? absent;
+}
+
 /** A relation that may be included. */
 export interface IncludePlan extends RelatedPlan {
   /** `reviews.author` */

@@ -2,7 +2,7 @@
 import { compileSize, isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isRelatedName, isSpelled } from '../../compile/compile-sort.js';
-import type { PageSize, ResourcePlan } from '../../compile/resource-plan.js';
+import { featureOption, type PageSize, type ResourcePlan } from '../../compile/resource-plan.js';
 import { MEASURES, type Measure, type TimeUnit } from '../../declare/aggregate-options.js';
 import { type AttributeInfo, customAttributes } from '../../describe/model-info.js';
 import type { IndexAdvice } from '../../operation/feature.js';
@@ -30,9 +30,7 @@ export interface AggregatePlan {
 }
 
 /** The plan of a resource; undefined where it has none. */
-export function aggregatePlan({ features }: Pick<ResourcePlan, 'features'>): AggregatePlan | undefined {
-  return features['aggregate'] as AggregatePlan | undefined;
-}
+export const aggregatePlan = featureOption<AggregatePlan | undefined>('aggregate', undefined);
 
 const WORD = /^[a-z0-9][a-z0-9-]*$/;
 const NAMES = ['group', ...MEASURES, 'size', 'requireFilter', 'maxEstimate', 'path'] as const;

@@ -5,7 +5,7 @@
 import { filterEntries } from '../../compile/compile-filters.js';
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import { BULK_ENDPOINTS, type BulkEndpoint } from '../../declare/endpoint.js';
 import type { Input, Inputs } from '../../operation/feature.js';
 import type { Filter } from '../../request/query/predicate.js';
@@ -31,9 +31,7 @@ export function compileMax(value: unknown, { report }: OptionCheck): number {
 }
 
 /** The most records of a request. */
-export function maxOf({ features }: Pick<ResourcePlan, 'features'>): number {
-  return (features['bulk'] as number | undefined) ?? DEFAULT_MAX;
-}
+export const maxOf = featureOption<number>('bulk', DEFAULT_MAX);
 
 /** Problems of options that hold for one record, and cannot hold for many. */
 export const checkBulk: ResourceCheck = ({ endpoints, entityTag, ifMatch, features }, options) => {

@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { compileChoice, isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import type { HistoryOptions } from '../../declare/history-options.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { OptionCompiler } from '../../operation/feature.js';
@@ -136,14 +136,10 @@ function retentionOf({ report }: OptionCheck, option: string, value: unknown): s
 }
 
 /** The plan of a resource's history; null where it has none. */
-export function historyOf({ features }: Pick<ResourcePlan, 'features'>): HistoryPlan | null {
-  return (features['history'] as HistoryPlan | null | undefined) ?? null;
-}
+export const historyOf = featureOption<HistoryPlan | null>('history', null);
 
 /** The plan of a resource's feed; null where it has none. */
-export function changesOf({ features }: Pick<ResourcePlan, 'features'>): ChangesPlan | null {
-  return (features['changes'] as ChangesPlan | null | undefined) ?? null;
-}
+export const changesOf = featureOption<ChangesPlan | null>('changes', null);
 
 /** The path of a resource's feed. */
 export function changesPath({ prefix, features }: Pick<ResourcePlan, 'prefix' | 'features'>): string {

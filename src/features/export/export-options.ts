@@ -1,7 +1,7 @@
 /** The option `export` of `@Crud`, with its checks; and the parameters of exports. */
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import { everyInclude, type ResourcePlan } from '../../compile/resource-plan.js';
+import { everyInclude, featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import { EXPORT_FORMATS, type ExportFormat } from '../../declare/export-options.js';
 import { type Input, type Inputs, PLACES } from '../../operation/feature.js';
 import { CURSOR_LENGTH, type CursorCodec } from '../../request/query/cursor-codec.js';
@@ -67,9 +67,7 @@ function isInteger(value: unknown, minimum: number, maximum: number): boolean {
 }
 
 /** The plan of a resource's exports; null where it has none. */
-export function exportOf({ features }: Pick<ResourcePlan, 'features'>): ExportPlan | null {
-  return (features['export'] as ExportPlan | undefined) ?? null;
-}
+export const exportOf = featureOption<ExportPlan | null>('export', null);
 
 /** Problems of a resource that cannot be exported. */
 export const checkExport: ResourceCheck = ({ endpoints, features, info }) => {

@@ -1,7 +1,7 @@
 /** The option `import` of `@Crud`, and the parameters of its requests: `mode`, `atomic`, `dry_run` and `delimiter`. */
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
@@ -66,9 +66,7 @@ function compileSize(value: unknown, report: OptionCheck['report']): number {
 }
 
 /** The compiled option of a resource; undefined where it has none. */
-export function importPlan({ features }: Pick<ResourcePlan, 'features'>): ImportPlan | undefined {
-  return features['import'] as ImportPlan | undefined;
-}
+export const importPlan = featureOption<ImportPlan | undefined>('import', undefined);
 
 /** Problems of the option with others. */
 export const checkImport: ResourceCheck = (plan, options) => {

@@ -1,7 +1,7 @@
 /** The option `increment` of `@Crud`: the attributes that a change may add to. */
 import { type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { UncheckedPlan } from '../../compile/resource-plan.js';
+import { featureOption } from '../../compile/resource-plan.js';
 import { foreignKeysOf } from '../../describe/foreign-keys.js';
 import { type AttributeInfo, customAttributes, isGenerated } from '../../describe/model-info.js';
 import { hasType, isTransformed } from '../../schema/model-decorators.js';
@@ -64,6 +64,4 @@ export const checkIncrement: ResourceCheck = ({ features, exposure, access, expl
 };
 
 /** The attributes that the option names. */
-export function incrementsOf({ features }: Pick<UncheckedPlan, 'features'>): readonly string[] {
-  return (features['increment'] as readonly string[] | undefined) ?? [];
-}
+export const incrementsOf = featureOption<readonly string[]>('increment', []);

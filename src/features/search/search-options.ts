@@ -1,7 +1,7 @@
 /** The option `search` of `@Crud` -> the texts that are searched, and how. */
 import { isPlain, type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import { typeWord } from '../../describe/column-type.js';
 import type { IndexAdvice } from '../../operation/feature.js';
 import type { BareColumn, OuterValue } from '../../request/query/predicate.js';
@@ -124,9 +124,7 @@ export const checkSearch: ResourceCheck = ({ features, access, sortable }) => {
 };
 
 /** The search of a resource; null where it has none. */
-export function searchOf({ features }: Pick<ResourcePlan, 'features'>): SearchPlan | null {
-  return (features['search'] as SearchPlan | null | undefined) ?? null;
-}
+export const searchOf = featureOption<SearchPlan | null>('search', null);
 
 /** The name of the column, or of its attribute. */
 export function vectorName({ vector }: TextSearch): string {
