@@ -12,7 +12,7 @@ import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { classJsonSchema, type WriteNested } from '../schema/class-json-schema.js';
+import { classJsonSchema, VALUE_TYPES, type WriteNested } from '../schema/class-json-schema.js';
 import { columnRules } from '../schema/column-rules.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
@@ -232,16 +232,9 @@ function queryClass(type: Class): ParameterObject[] {
   }));
 }
 
-const CONSTRUCTORS: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
-  [String, { type: 'string' }],
-  [Number, { type: 'number' }],
-  [Boolean, { type: 'boolean' }],
-  [Date, { type: 'string', format: 'date-time' }],
-]);
-
 /** Schema of a type that TypeScript emitted; any value where it emitted none. @param writeNested default: within the schema */
 export function typeSchema(type: Class | undefined, writeNested?: WriteNested): JsonSchema {
-  const known = CONSTRUCTORS.get(type);
+  const known = VALUE_TYPES.get(type);
   if (known || !isOwnClass(type)) return known ?? {};
   return writeNested ? writeNested(type, 'write') : classJsonSchema(type);
 }

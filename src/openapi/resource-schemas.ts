@@ -8,7 +8,7 @@ import { exampleValue } from '../features/example-value.js';
 import { partialRecord, recordJsonSchema } from '../respond/record-json-schema.js';
 import { bodyJsonSchema } from '../schema/body-json-schema.js';
 import type { WriteNested } from '../schema/class-json-schema.js';
-import { type JsonSchema, orNull } from '../schema/json-schema.js';
+import { type JsonSchema, objectOf, orNull } from '../schema/json-schema.js';
 import { withArticle } from '../util/with-article.js';
 import { type DescribedResource, idMemberSchema, type ResourceNames } from './described-route.js';
 import { schemaRef } from './openapi-object.js';
@@ -134,7 +134,7 @@ function pageSchema(resource: DescribedResource): JsonSchema {
     ...(plan.count === null ? {} : COUNTED_PROPERTIES),
     ...(plan.pagination === 'offset' ? { ...offsetProperties(plan), ...NEIGHBOURS } : CURSOR_PROPERTIES),
   };
-  return { type: 'object', properties, required: Object.keys(properties) };
+  return objectOf(properties);
 }
 
 function offsetProperties({ count }: ResourcePlan): Readonly<Record<string, JsonSchema>> {

@@ -60,7 +60,7 @@ function valueSchema(target: Class, name: string, writeNested: WriteNested): Jso
 }
 
 /** Values of these types as JSON has them. */
-const VALUE_TYPES: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
+export const VALUE_TYPES: ReadonlyMap<unknown, JsonSchema> = new Map<unknown, JsonSchema>([
   [String, { type: 'string' }],
   [Number, { type: 'number' }],
   [Boolean, { type: 'boolean' }],

@@ -86,6 +86,14 @@ function narrowerType(first: unknown, second: unknown): unknown {
   return Array.isArray(first) && first.includes(second) ? second : first;
 }
 
+/** An object with these members. @param required default: all of them */
+export function objectOf(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = Object.keys(properties),
+): JsonSchema {
+  return { type: 'object', properties, required };
+}
+
 /** The schema, and null. */
 export function orNull(schema: JsonSchema): JsonSchema {
   if (schema.$ref !== undefined) return { anyOf: [schema, { type: 'null' }] };

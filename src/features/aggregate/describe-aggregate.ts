@@ -11,7 +11,7 @@ import { jsonContent, type OperationObject, schemaRef } from '../../openapi/open
 import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
-import { type JsonSchema, orNull, withoutNotes } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf, orNull, withoutNotes } from '../../schema/json-schema.js';
 import { parentProblems } from '../sub-resources/sub-resources.js';
 import { hasZone } from './aggregate-inputs.js';
 import type { MeasureTerm } from './aggregate-operation.js';
@@ -68,26 +68,24 @@ export function aggregateSchemas(
       [measure, partOf(own.map((term) => [term.attribute, measureSchema(term, schemaOf(term.attribute))]))],
     ];
   });
-  const item: JsonSchema = {
-    type: 'object',
-    properties: {
+  const item: JsonSchema = objectOf(
+    {
       group: { description: 'The values of the group: those that `group` names.', ...partOf(group) },
       count: { type: 'integer', minimum: 0, description: 'How many records the group has.' },
       ...Object.fromEntries(measured),
     },
-    required: ['group', 'count'],
-  };
+    ['group', 'count'],
+  );
   const tz: JsonSchema = { type: 'string', description: 'The time zone of spans of moments.' };
   return {
-    [names.schemas.groups]: {
-      type: 'object',
-      properties: {
+    [names.schemas.groups]: objectOf(
+      {
         items: { type: 'array', items: item, maxItems: size.max },
         has_next: { type: 'boolean', description: 'Whether other groups follow.' },
         ...(hasZone(groups.values(), plan.info) ? { tz } : {}),
       },
-      required: ['items', 'has_next'],
-    },
+      ['items', 'has_next'],
+    ),
   };
 }
 

@@ -23,17 +23,15 @@ import {
 import { bodySchemaOf } from '../../openapi/resource-schemas.js';
 import { type RouteWords, USUAL } from '../../operation/route-spec.js';
 import { patchTypes } from '../../schema/body-json-schema.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import { bulkInputs, maxOf } from './bulk-options.js';
 
 /** Status of an answer in which each of many records has its own result. */
 const MULTI_STATUS = 207;
 
-const AFFECTED: JsonSchema = {
-  type: 'object',
-  properties: { affected: { type: 'integer', minimum: 0, description: 'Records that were written.' } },
-  required: ['affected'],
-};
+const AFFECTED: JsonSchema = objectOf({
+  affected: { type: 'integer', minimum: 0, description: 'Records that were written.' },
+});
 
 /** Describes the route of an endpoint. */
 export function bulkOperation(
@@ -159,15 +157,14 @@ export function bulkSchemas(endpoint: BulkEndpoint, resource: DescribedResource)
 }
 
 function listOf(items: JsonSchema): JsonSchema {
-  return { type: 'object', properties: { items: { type: 'array', items } }, required: ['items'] };
+  return objectOf({ items: { type: 'array', items } });
 }
 
 function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSchema>>): JsonSchema {
   const { address } = plan.info;
   const isKeyShown = !keyNames(address).some((name) => plan.exposure.unreadable.has(name));
-  return {
-    type: 'object',
-    properties: {
+  return objectOf(
+    {
       status: {
         type: 'integer',
         description: 'What a request for this record alone would be answered with.',
@@ -183,8 +180,8 @@ function resultSchema(plan: ResourcePlan, item: Readonly<Record<string, JsonSche
       ...item,
       problem: schemaRef('Problem'),
     },
-    required: ['status'],
-  };
+    ['status'],
+  );
 }
 
 /** The members of an item that say which record it is about. */

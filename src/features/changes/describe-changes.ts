@@ -8,7 +8,7 @@ import {
 } from '../../openapi/described-route.js';
 import { type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
 import type { RouteWords } from '../../operation/route-spec.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import type { FeedSettings } from './feed-options.js';
 import { changesInputs } from './handle-changes.js';
 
@@ -65,9 +65,8 @@ export function describeChanges(mounted: DescribedAction, settings: FeedSettings
 /** The schemas of an event, and of a page of them. */
 export function changesSchemas(resource: DescribedResource): Record<string, JsonSchema> {
   const { plan } = resource;
-  const event: JsonSchema = {
-    type: 'object',
-    properties: {
+  const event: JsonSchema = objectOf(
+    {
       op: { type: 'string', enum: ['create', 'update', 'delete', 'reset'] },
       id: {
         ...idSchema(plan),
@@ -86,18 +85,14 @@ export function changesSchemas(resource: DescribedResource): Record<string, Json
         description: 'The `X-Request-Id` of the request that has written it. Null for other writers.',
       },
     },
-    required: ['op', 'at', 'request_id'],
-  };
+    ['op', 'at', 'request_id'],
+  );
   return {
     [nameOf(resource)]: event,
-    [`${nameOf(resource)}s`]: {
-      type: 'object',
-      properties: {
-        items: { type: 'array', items: schemaRef(nameOf(resource)) },
-        next_cursor: { type: 'string', description: 'The place behind the events, for `after`.' },
-        has_next: { type: 'boolean', description: 'Whether others are there already.' },
-      },
-      required: ['items', 'next_cursor', 'has_next'],
-    },
+    [`${nameOf(resource)}s`]: objectOf({
+      items: { type: 'array', items: schemaRef(nameOf(resource)) },
+      next_cursor: { type: 'string', description: 'The place behind the events, for `after`.' },
+      has_next: { type: 'boolean', description: 'Whether others are there already.' },
+    }),
   };
 }

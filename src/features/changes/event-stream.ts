@@ -2,6 +2,7 @@
 import type { Response } from 'express';
 import { isDraining } from '../../express/server/express-server.js';
 import { logFailure } from '../../respond/send-problem.js';
+import { keptIn } from '../../util/memo.js';
 import type { Audience, Batch, Feed, Subscriber } from './feed.js';
 import type { FeedSettings } from './feed-options.js';
 import type { PlacedEvent } from './judge.js';
@@ -65,9 +66,7 @@ export class EventStream implements Subscriber {
   }
 
   take(batch: Batch, shared: Map<string, string>): void {
-    const { key } = this.audience;
-    const text = shared.get(key) ?? this.#textOf(batch);
-    shared.set(key, text);
+    const text = keptIn(shared, this.audience.key, () => this.#textOf(batch));
     if (text.length > PIECE) {
       this.catchUp();
       return;

@@ -9,7 +9,7 @@ import { jsonContent, type OperationObject, schemaRef } from '../../openapi/open
 import { CURSOR_PROPERTIES } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
-import { type JsonSchema, withoutNotes } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf, withoutNotes } from '../../schema/json-schema.js';
 import { historyInputs } from './handle-history.js';
 import { pastProperties } from './read-changes.js';
 
@@ -69,17 +69,13 @@ export function describeRevert(mounted: DescribedAction): OperationObject {
   });
 }
 
-const SKIPPED: JsonSchema = {
-  type: 'object',
-  properties: {
-    skipped: {
-      type: 'array',
-      items: { type: 'string' },
-      description: 'Names of values of the state that the record could not have again.',
-    },
+const SKIPPED: JsonSchema = objectOf({
+  skipped: {
+    type: 'array',
+    items: { type: 'string' },
+    description: 'Names of values of the state that the record could not have again.',
   },
-  required: ['skipped'],
-};
+});
 
 const CHANGE_ID: JsonSchema = { type: 'string', pattern: '^[1-9][0-9]{0,18}$', examples: ['8812'] };
 
@@ -123,10 +119,10 @@ export function pastSchemas({ plan, names }: DescribedResource): Record<string, 
   const page: Record<string, JsonSchema> = {
     items: {
       type: 'array',
-      items: { type: 'object', properties: item, required: Object.keys(item) },
+      items: objectOf(item),
       maxItems: plan.pageSize.max,
     },
     ...CURSOR_PROPERTIES,
   };
-  return { [names.schemas.past]: { type: 'object', properties: page, required: Object.keys(page) } };
+  return { [names.schemas.past]: objectOf(page) };
 }

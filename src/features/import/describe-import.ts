@@ -12,7 +12,7 @@ import {
 import { PROBLEM_SCHEMAS, problemSaying } from '../../openapi/problem-responses.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { bodyJsonSchema } from '../../schema/body-json-schema.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import { exampleValue } from '../example-value.js';
 import { IDEMPOTENCY_KEY } from '../idempotency/idempotency-key.js';
 import { type ImportPlan, importInputs } from './import-options.js';
@@ -115,7 +115,7 @@ export function importSchemas(): Record<string, JsonSchema> {
   // Errors of the header, of a parameter or of an `Idempotency-Key`, none of which has a row.
   const errors: JsonSchema = { type: 'array', items: { ...error, required: ['code', 'detail'] } };
   return {
-    [RESULT]: { type: 'object', properties, required: Object.keys(properties) },
+    [RESULT]: objectOf(properties),
     [PROBLEM]: {
       ...PROBLEM_SCHEMAS.Problem,
       properties: { ...PROBLEM_SCHEMAS.Problem.properties, rows, failed, errors, errors_shown },

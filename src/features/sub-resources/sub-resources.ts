@@ -24,7 +24,7 @@ import { pascalCase, toWords } from '../../openapi/resource-schemas.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import type { ProblemStatus } from '../../operation/refused-request-error.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import { then } from '../../util/promises.js';
 import { isRuled } from '../scope.js';
 import { compileSubresourceParser } from './parse-subresource.js';
@@ -138,7 +138,7 @@ function withMembers(
   const properties = Object.fromEntries(members.map((each) => [each.name, each.schema]));
   const items: JsonSchema = {
     type: 'array',
-    items: { type: 'object', properties, required: Object.keys(properties) },
+    items: objectOf(properties),
   };
   const allOf: readonly JsonSchema[] = [schema, { type: 'object', properties: { items } }];
   return { ...others, content: { ...content, 'application/json': { ...page, schema: { allOf } } } };

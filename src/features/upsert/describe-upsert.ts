@@ -1,7 +1,7 @@
 /** Upserts in the document: parameters of the route that creates, and its other answer. */
 import { type DescribedResource, inputParameter } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
-import type { JsonSchema } from '../../schema/json-schema.js';
+import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import { maxOf } from '../bulk/bulk-options.js';
 import { upsertInputs, upsertKeys } from './upsert-options.js';
 
@@ -13,18 +13,14 @@ export function describeUpsert(
   const record = schemaRef(schemas.create);
   const written = schemaRef(schemas.written);
   const many: JsonSchema = { type: 'array', items: record, minItems: 1, maxItems: maxOf(plan) };
-  const results: JsonSchema = {
-    type: 'object',
-    properties: {
-      items: { type: 'array', items: written },
-      created: {
-        type: 'array',
-        items: { type: 'boolean' },
-        description: 'True for each record that is new.',
-      },
+  const results: JsonSchema = objectOf({
+    items: { type: 'array', items: written },
+    created: {
+      type: 'array',
+      items: { type: 'boolean' },
+      description: 'True for each record that is new.',
     },
-    required: ['items', 'created'],
-  };
+  });
   const { example } = one.requestBody?.content['application/json'] ?? {};
   const headers = Object.entries(features.upsert.headers).filter(([, { required }]) => !required);
   return {
