@@ -7,6 +7,7 @@ import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals
 import type { RecordInfo } from '../describe/model-info.js';
 import { declaredOptions, ownModel } from '../describe/record.js';
 import { describeRelation, parentKeys, type Relation } from '../describe/relations.js';
+import { keptIn } from '../util/memo.js';
 import { showValue } from '../util/option-problems.js';
 import { compileUnservedAccess, type SharedAccess } from './compile-access.js';
 import { compileResource, type DecoratorReader } from './compile-resource.js';
@@ -90,9 +91,7 @@ export class RelatedModels {
   }
 
   #of(model: ModelClass): Target {
-    const known = this.#known.get(model) ?? this.#unserved(model);
-    this.#known.set(model, known);
-    return known;
+    return keptIn(this.#known, model, () => this.#unserved(model));
   }
 
   #unserved(model: ModelClass): Target {

@@ -7,6 +7,7 @@ import { describeModel } from '../describe/describe-model.js';
 import { idSegment } from '../describe/id-text.js';
 import { isFilled, isGenerated, type RowKey } from '../describe/model-info.js';
 import { keyText } from '../describe/row-key.js';
+import { keptIn } from '../util/memo.js';
 import { didYouMean } from '../util/option-problems.js';
 import type { Maybe } from '../util/promises.js';
 import { quotesValue } from '../util/quoted-value.js';
@@ -323,9 +324,8 @@ function declarations(): (failure: ValidationError) => boolean {
   const known = new Map<unknown, ReadonlySet<string>>();
   return ({ target, property }) => {
     if (target === undefined) return false;
-    const declared = known.get(target.constructor) ?? classProperties(target.constructor as Class, 'write');
-    known.set(target.constructor, declared);
-    return declared.has(property);
+    const type = target.constructor as Class;
+    return keptIn(known, type, () => classProperties(type, 'write')).has(property);
   };
 }
 

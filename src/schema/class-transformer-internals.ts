@@ -11,6 +11,7 @@ import { defaultOptions } from 'class-transformer/cjs/constants/default-options.
 import { defaultMetadataStorage } from 'class-transformer/cjs/storage.js';
 import { TransformOperationExecutor } from 'class-transformer/cjs/TransformOperationExecutor.js';
 import { ConfigError } from '../util/config-error.js';
+import { keptIn } from '../util/memo.js';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 
 const missing = missingFrom('class-transformer', 'after 0.5.1');
@@ -56,8 +57,7 @@ if (!storage[TAUGHT]) {
   const known = new WeakMap<object, Map<string | undefined, ExcludeOptions>>();
   storage.addExcludeMetadata = (metadata) => {
     const { target, propertyName, options = {} } = metadata;
-    const ofClass = known.get(target) ?? new Map<string | undefined, ExcludeOptions>();
-    known.set(target, ofClass);
+    const ofClass = keptIn(known, target, () => new Map<string | undefined, ExcludeOptions>());
     const before = ofClass.get(propertyName);
     const whole = before ? bothExclusions(before, options) : options;
     ofClass.set(propertyName, whole);

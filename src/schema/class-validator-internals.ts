@@ -16,6 +16,7 @@ import {
   type ValidationMetadata,
 } from 'class-validator/cjs/validation/ValidationExecutor.js';
 import type { Class } from '../declare/crud-options.js';
+import { groupBy, keptIn } from '../util/memo.js';
 import { missingFrom, withFields } from '../util/missing-internal.js';
 import { isStructured } from './json-value.js';
 
@@ -68,12 +69,7 @@ export function decoratorsOf(target: Class): ClassDecorators {
   // A storage of these classes alone: class-validator would read every class of the process.
   const narrow: typeof storage = Object.create(storage, { validationMetadatas: { value: new Map(own) } });
   const all = narrow.getTargetValidationMetadatas(target, '', true, false);
-  const byProperty = new Map<string, Decorator[]>();
-  for (const each of all) {
-    const others = byProperty.get(each.propertyName);
-    if (others) others.push(each);
-    else byProperty.set(each.propertyName, [each]);
-  }
+  const byProperty = groupBy(all, ({ propertyName }) => propertyName);
   const made = Object.freeze({ count, all, byProperty });
   decorators.set(target, made);
   return made;
@@ -171,9 +167,7 @@ function remembering(storage: Storage): Storage {
     getTargetValidatorConstraints: (target) => storage.getTargetValidatorConstraints(target),
     getTargetValidationMetadatas(target, schema, ...options) {
       // The name of a schema matters only where decorators were added for a text in place of a class.
-      const known = found.get(target) ?? storage.getTargetValidationMetadatas(target, schema, ...options);
-      found.set(target, known);
-      return known;
+      return keptIn(found, target, () => storage.getTargetValidationMetadatas(target, schema, ...options));
     },
   };
 }

@@ -10,7 +10,7 @@ import { describeModel, isAttached } from '../describe/describe-model.js';
 import { isFilled, isGenerated } from '../describe/model-info.js';
 import { foundInstead, isModelClass } from '../describe/record.js';
 import { ConfigError } from '../util/config-error.js';
-import { perPair } from '../util/memo.js';
+import { keptIn, perPair } from '../util/memo.js';
 import { bodyProperty } from './body-json-schema.js';
 import { finishClass, lazyClass, rememberProperties, type SchemaClass } from './class-properties.js';
 import {
@@ -96,10 +96,10 @@ export function updateSchema<M extends Model>(model: ModelClass<M>): SchemaClass
 function derived(model: ModelClass, kind: SchemaKind): SchemaClass {
   if (!isModelClass(model))
     throw new ConfigError([`${kind}Schema expects a model class; got ${foundInstead(model)}.`]);
-  const known = schemasOf(model);
   const key = `${kind} ${isAttached(model) && kind !== 'read' ? tableShare(model) : ''}`;
-  const found = known.get(key) ?? lazyClass(schemaName(model, kind), (target) => shape(model, kind, target));
-  known.set(key, found);
+  const found = keptIn(schemasOf(model), key, () =>
+    lazyClass(schemaName(model, kind), (target) => shape(model, kind, target)),
+  );
   sources.set(found, { model, kind });
   if (isAttached(model)) finishClass(found);
   return found;

@@ -3,7 +3,7 @@ import { Expose, Type } from 'class-transformer';
 import { IsArray, IsBoolean, IsIn, IsInt, IsOptional, IsString, Min, ValidateNested } from 'class-validator';
 import { TOTALS } from '../declare/count-options.js';
 import type { Class } from '../declare/crud-options.js';
-import { perPair } from '../util/memo.js';
+import { keptIn, perPair } from '../util/memo.js';
 import { namedClass, type SchemaClass } from './class-properties.js';
 
 /** Options of a list that change its envelope. */
@@ -52,17 +52,14 @@ function envelope(
   { count = false }: PageSchemaOptions,
   decoratePlaces: (page: SchemaClass) => void,
 ): SchemaClass {
-  const kind = `${suffix} ${count}`;
-  const classes = envelopesOf(read);
-  const made = classes.get(kind);
-  if (made) return made;
-  const page = namedClass(`${read.name.replace(/Read$/, '')}${suffix}`);
-  decorate(page, 'items', [Type(() => read), IsArray(), ValidateNested({ each: true })]);
-  for (const name of ['has_next', 'has_prev']) decorate(page, name, [IsBoolean()]);
-  decoratePlaces(page);
-  if (count) decorate(page, 'total_is', [IsIn([...TOTALS])]);
-  classes.set(kind, page);
-  return page;
+  return keptIn(envelopesOf(read), `${suffix} ${count}`, () => {
+    const page = namedClass(`${read.name.replace(/Read$/, '')}${suffix}`);
+    decorate(page, 'items', [Type(() => read), IsArray(), ValidateNested({ each: true })]);
+    for (const name of ['has_next', 'has_prev']) decorate(page, name, [IsBoolean()]);
+    decoratePlaces(page);
+    if (count) decorate(page, 'total_is', [IsIn([...TOTALS])]);
+    return page;
+  });
 }
 
 function decorate(target: SchemaClass, property: string, decorators: readonly PropertyDecorator[]): void {

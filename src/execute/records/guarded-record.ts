@@ -21,6 +21,7 @@ import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
 import { currentSession, EngineSequelize } from '../../postgres/index.js';
 import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
+import { keptIn } from '../../util/memo.js';
 import { pristineRow } from '../customization/hydrate-record.js';
 import { refusedRow } from '../executor.js';
 import { inTransaction } from '../session/database-session.js';
@@ -69,12 +70,10 @@ function guardRecord(
 ): void {
   if (!isRecord(record)) return;
   const model = modelOf(record);
-  let guards = known.get(model);
-  if (guards === undefined) {
+  const guards = keptIn(known, model, () => {
     const own = source.of?.(model) ?? null;
-    guards = own && { ...METHODS, ...getters(model), [SOURCE]: { value: own, configurable: true } };
-    known.set(model, guards);
-  }
+    return own && { ...METHODS, ...getters(model), [SOURCE]: { value: own, configurable: true } };
+  });
   if (guards && !Object.hasOwn(record, SOURCE)) Object.defineProperties(record, guards);
   for (const each of loadedAlong(record)) guardRecord(each, source, known);
 }

@@ -2,6 +2,7 @@
 import type { RequestHandler, Router } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { setDefaultHeaders } from '../../request/standard-headers.js';
+import { keptIn } from '../../util/memo.js';
 import type { ControllerRoute } from '../resources/controller-metadata.js';
 import { type PathMatching, pathShape, withoutSlash } from './path-matching.js';
 
@@ -25,10 +26,8 @@ function closablePaths(routes: readonly ClosableRoute[], matching: PathMatching)
     const { path } = route;
     // Paths that a regular expression of the user's matches cannot be separated from others.
     if (typeof path !== 'string') continue;
-    const shape = pathShape(path, matching);
-    const known = paths.get(shape) ?? { path: matching.strict ? path : withoutSlash(path), routes: [] };
-    paths.set(shape, known);
-    known.routes.push(route);
+    const make = () => ({ path: matching.strict ? path : withoutSlash(path), routes: [] });
+    keptIn(paths, pathShape(path, matching), make).routes.push(route);
   }
   // A path on which the user takes every method has no other method.
   return [...paths.values()].filter(({ routes: own }) => !own.some(({ verb }) => verb === 'all'));

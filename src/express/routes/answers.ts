@@ -2,6 +2,7 @@
 import type { Class } from '../../declare/crud-options.js';
 import { foundInstead } from '../../describe/record.js';
 import { ConfigError } from '../../util/config-error.js';
+import { keptIn } from '../../util/memo.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
 /** A class, or a list of its instances. */
@@ -69,8 +70,7 @@ export function Answers(
 ): MethodDecorator {
   const declared = parseAnswers(answers, details);
   return (prototype, method) => {
-    const ofClass = DECLARED.get(prototype.constructor) ?? new Map<string | symbol, DeclaredRoute>();
-    DECLARED.set(prototype.constructor, ofClass);
+    const ofClass = keptIn(DECLARED, prototype.constructor, () => new Map<string | symbol, DeclaredRoute>());
     const known = ofClass.get(method) ?? NOTHING;
     ofClass.set(method, {
       ...known,
