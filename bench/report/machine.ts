@@ -6,7 +6,7 @@ import { cpus, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 import type { Contender } from '../contenders.js';
 import { wrkVersion } from '../load/wrk.js';
-import { BENCH, ROOT } from '../paths.js';
+import { BENCH, RESULTS, ROOT } from '../paths.js';
 
 /** The circumstances, each with its name. */
 export type Circumstances = Readonly<Record<string, string>>;
@@ -57,11 +57,11 @@ function system(): string {
   return /^PRETTY_NAME="(.*)"$/m.exec(text)?.[1] ?? type();
 }
 
-/** The revision of the checkout, and whether the working tree is another. */
+/** The revision of the checkout, and whether the working tree is another. Results of a run before this one are no change. */
 export function revision(): string {
   try {
     const short = git('rev-parse', '--short', 'HEAD');
-    const isChanged = git('status', '--porcelain', '--', 'src', BENCH) !== '';
+    const isChanged = git('status', '--porcelain', '--', 'src', BENCH, `:!${RESULTS}`) !== '';
     return isChanged ? `${short}, with changes` : short;
   } catch {
     return 'unknown';
