@@ -1,4 +1,4 @@
-/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `clients`, `mutation`, `soak`, `existing`, `tracers`, `bench`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
+/** `npm start`, `npm test` and `npm run` with `admin`, `combinations`, `matrix`, `setups`, `clients`, `mutation`, `soak`, `existing`, `tracers`, `bench`, `figures`, `promises` or `docs`: each does the set-up that a fresh clone needs, then its work. */
 import process from 'node:process';
 import { admin } from './admin.mjs';
 import { bench } from './bench.mjs';
@@ -6,6 +6,7 @@ import { clients } from './clients.mjs';
 import { combinations } from './combinations.mjs';
 import { docs } from './docs.mjs';
 import { existing } from './existing.mjs';
+import { figures } from './figures.mjs';
 import { matrix } from './matrix.mjs';
 import { mutation } from './mutation.mjs';
 import { promises } from './promises.mjs';
@@ -30,6 +31,7 @@ const commands = {
   existing,
   tracers,
   bench,
+  figures,
   promises,
   docs,
 };

@@ -1,0 +1,368 @@
+/** Where figures of `bench/results` are published. `{}` in a text is a figure, in the order of `values`; it may be some words, or a whole table. */
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { LEANEST, LIMIT, OURS } from './result-file.mjs';
+import { StepFailed } from './step.mjs';
+
+/** Pages whose figures are compared. */
+export function pagesOf(folder) {
+  const guide = readdirSync(path.join(folder, 'docs')).filter((name) => name.endsWith('.md'));
+  return ['README.md', ...guide.map((name) => `docs/${name}`), 'bench/README.md'];
+}
+
+/** Figures by hand: each has its date and its command beside it, or is an example, and no file of results. */
+export const BY_HAND = [
+  ['docs/operations.md', 'Without the classes each request cost some 70 µs more on Node 20 and 22'],
+  ['docs/sizing.md', 'gave 1,000 clients 1.3 times as many reads for 0.7 of the processor time'],
+  ['docs/sizing.md', 'a token that is checked takes 50 to 300 µs'],
+  ['docs/sizing.md', 'Checking a token takes 300 µs'],
+];
+
+const [READ, LIST, CREATE, UPDATE] = ['Read by id', 'List 20', 'Create', 'Update'];
+const FILTERED = 'List 20 of a category';
+const DEEP = 'List 20 at depth 990,000';
+/** Heads of columns on a page, and in the files. */
+const LISTS = { 'list 20': LIST, 'list 100': 'List 100', '20 at depth 990,000': DEEP };
+const WRITES = { create: CREATE, update: UPDATE };
+const WORKLOADS = { 'read by id': READ, ...LISTS, ...WRITES };
+const SPENT = { 'read by id': READ, ...LISTS, '20 of a category': FILTERED, ...WRITES };
+const EXTENDED = { 'read by id': READ, 'list 20': LIST, ...WRITES };
+const TO_BARE = 'requests per second, to bare `node:http` + `pg`';
+
+/** Headings of the files. */
+const RATIO = 'Requests per second, as a ratio to node:http + pg';
+const FASTER = 'How many times as fast crud-controllers is';
+const NODE = 'Processor time of Node, in microseconds';
+const POSTGRES = 'Processor time of PostgreSQL, in microseconds';
+
+/** Until 23 November 2026 ours had `groupCommit: true` in `latest.md`. A row of names is the first one that the file has. */
+const GROUPED = [`${OURS}, group commit`, OURS];
+const TRACED = [`${OURS}, OpenTelemetry's instrumentation of pg`, `${OURS}, OpenTelemetry`];
+const UNPREPARED = `${OURS}, no prepared statements`;
+const OVERRIDE = `${OURS}, override`;
+const UNIT = `${OURS}, unit of work`;
+const EXPRESS = 'Express 4 + pg';
+const NEST = 'NestJS + @dataui/crud + TypeORM';
+const FEATHERS = 'Feathers + Sequelize';
+
+const BARE = ['bare `node:http` + `pg`, named statements', LIMIT];
+const LEAN = ['the leanest by hand: pipelined, texts copied into JSON', LEANEST];
+const BESIDE = [
+  ['Fastify 5 + `pg` + fast-json-stringify', 'Fastify 5 + pg'],
+  ['Express 4 + `pg`', EXPRESS],
+  ['Express 5 + `pg`', 'Express 5 + pg'],
+  ['Express 4 + Sequelize', 'Express 4 + Sequelize'],
+  ['routing-controllers + Sequelize', 'routing-controllers + Sequelize'],
+  ['Feathers (Koa) + Knex', 'Feathers + Knex'],
+  ['Feathers (Koa) + Sequelize', FEATHERS],
+  ['NestJS + @dataui/crud + TypeORM', NEST],
+  ['finale-rest', 'finale-rest'],
+];
+
+/** Each place: its page, its text, and the values of its blanks, which are found when they are needed. */
+export function published(results) {
+  return [readme, performance, sizing, others].flatMap((placesOf) => placesOf(results));
+}
+
+function readme(results) {
+  const page = 'README.md';
+  const latest = () => results('latest');
+  const servers = [EXPRESS, NEST, FEATHERS];
+  const byHand = (column) => (1 / latest().number(FASTER, LEANEST, column)).toFixed(1);
+  const creates = () =>
+    (latest().has(GROUPED[0]) ? latest() : results('neighbours')).written(RATIO, OURS, CREATE);
+  return [
+    place(
+      page,
+      '| processor time of PostgreSQL for a read by id, where bare `node:http` with `pg` takes 1 | {} | {} | {} | {} |',
+      () => [...servers, OURS].map((row) => ofBare(latest(), row, READ).toFixed(2)),
+    ),
+    place(
+      page,
+      '| reads by id a second, where bare `node:http` with `pg` has 1 | {} | {} | {} | {}, with `serve` |',
+      () => [...servers, OURS].map((row) => latest().written(RATIO, row, READ)),
+    ),
+    place(page, '| creates a second, on the same scale | {} | {} | {} | {}; {} with `groupCommit` |', () => [
+      ...servers.map((row) => latest().written(RATIO, row, CREATE)),
+      creates(),
+      latest().written(RATIO, GROUPED, CREATE),
+    ]),
+    place(page, 'the leanest server that we could write reads {} times as many records by id.', () => [
+      byHand(READ),
+    ]),
+    place(page, 'It answers {} times as many filtered lists.', () => [byHand(FILTERED)]),
+    place(page, 'no faster than by hand ({} of bare `node:http`)', () => [
+      latest().written(RATIO, OURS, 'List 20 with total'),
+    ]),
+    place(page, 'pages of 20 PostgreSQL needs {} the processor time', () => [lessThan(latest())]),
+    place(page, 'two cores{}. The highest of {} rounds is up to {} times the lowest.', () => [
+      latest().has(GROUPED[0]) ? '' : '; writes with `groupCommit: true`',
+      roundsOf(latest()),
+      spreadOf(latest()),
+    ]),
+  ];
+}
+
+function performance(results) {
+  const page = 'docs/performance.md';
+  const latest = () => results('latest');
+  const again = (name) =>
+    place(
+      page,
+      `\`bench/results/${name}.md\` is of {}: {} rounds, the highest of ours up to {} times the lowest. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
+      () => {
+        const file = results(name);
+        return [file.said('Date'), roundsOf(file), spreadOf(file), file.said('Command')];
+      },
+    );
+  const timesAs = (row) => latest().number(FASTER, row, READ).toFixed(1);
+  return [
+    place(page, 'pages of 20 it needs {} the processor time', () => [lessThan(latest())]),
+    table(page, 'of what PostgreSQL spends', 'microseconds of PostgreSQL for a request', SPENT, (column) => [
+      ['**crud-controllers**, `groupCommit: true`', latest().written(POSTGRES, GROUPED, column)],
+      ['**the same, where bare `node:http` + `pg` takes 1**', ofBare(latest(), GROUPED, column).toFixed(2)],
+      ...rows([BARE, LEAN, ...BESIDE.slice(0, -1)], latest(), POSTGRES, column),
+    ]),
+    table(page, 'beside others', TO_BARE, WORKLOADS, (column) =>
+      rows(
+        [
+          ['**crud-controllers**, `groupCommit: true`', GROUPED],
+          ['crud-controllers, `app.listen` instead of `serve`', `${OURS}, app.listen`],
+          ['crud-controllers, `fastPath: false`', `${OURS}, general path`],
+          LEAN,
+          BARE,
+          ...BESIDE,
+        ],
+        latest(),
+        RATIO,
+        column,
+      ),
+    ),
+    place(page, 'in turn, in {} rounds, on {}.', () => [roundsOf(latest()), latest().said('Date')]),
+    place(page, '64 connections, Node {} and', () => [latest().said('Node')]),
+    place(page, 'The highest round of ours is up to {} times the lowest on such a machine.', () => [
+      spreadOf(latest()),
+    ]),
+    place(
+      page,
+      'It answers {} times as many reads by id as Fastify with `pg`, and {} times as many as Feathers with Knex.',
+      () => ['Fastify 5 + pg', 'Feathers + Knex'].map(timesAs),
+    ),
+    place(
+      page,
+      'It answers {} times as many as routing-controllers with Sequelize, and {} times as many as NestJS',
+      () => ['routing-controllers + Sequelize', NEST].map(timesAs),
+    ),
+    table(page, 'of settings', TO_BARE, WORKLOADS, (column) =>
+      rows(
+        [
+          ['**crud-controllers**', OURS],
+          ['with `groupCommit: true`', GROUPED],
+          ['with a hook of the pool, so that no read shares a connection', `${OURS}, hook of the pool`],
+          ['with `preparedStatements: false`, for a pooler', UNPREPARED],
+          ["with OpenTelemetry's instrumentation of `pg`", TRACED],
+          ['the leanest by hand', LEANEST],
+        ],
+        results('neighbours'),
+        RATIO,
+        column,
+      ),
+    ),
+    again('neighbours'),
+    table(page, 'of extensions', 'processor time without it, to that with it', EXTENDED, (column) =>
+      rows(
+        [
+          ['a read schema of plain properties', `${OURS}, read schema`],
+          ['an interceptor that passes values on', `${OURS}, interceptor`],
+          ['an override that calls `super`', OVERRIDE],
+          ['a getter on an attribute', `${OURS}, getter`],
+          ['a unit of work', UNIT],
+        ],
+        results('extensions'),
+        'Processor time of Node: the ratio',
+        column,
+      ),
+    ),
+    again('extensions'),
+    place(
+      page,
+      'Two hundred models are bootstrapped in {} ms. `bench/results/scaling.md` of {} shows',
+      () => [results('scaling').written('Models', '200', '`bootstrap`, ms'), results('scaling').said('Date')],
+    ),
+  ];
+}
+
+function sizing(results) {
+  const page = 'docs/sizing.md';
+  const extensions = () => results('extensions');
+  /** The mean of some columns, rounded to 5 µs. */
+  const spent = (row, columns, section) => {
+    const sum = columns.reduce((all, column) => all + extensions().number(section, row, column), 0);
+    return Math.round(sum / columns.length / 5) * 5;
+  };
+  const both = (row, columns) => [NODE, POSTGRES].map((section) => spent(row, columns, section));
+  const costs = (title, row, columns) =>
+    place(page, `| ${title} | {} µs | {} µs |`, () => both(row, columns));
+  const perModel = () => {
+    const [one, all] = ['1', '200'].map((row) =>
+      results('scaling').number('Models', row, 'heap of it all, MB'),
+    );
+    return (all - one) / 199;
+  };
+  const pages = (records, column) => results('scaling').number('Page size', `${OURS}: ${records}`, column);
+  /** Of the example: 70 % records, 20 % pages, 10 % writes. */
+  const mixed = (section) =>
+    [[READ], [LIST], [CREATE, UPDATE]].map((columns) => spent(OURS, columns, section));
+  const sumOf = ([read, list, write]) => 0.7 * read + 0.2 * list + 0.1 * write;
+  const nodeTime = () => Math.round(sumOf(mixed(NODE)) + 300);
+  /** The example goes on with the number of processes. */
+  const processors = () => {
+    const needed = nodeTime() * 0.004;
+    if (Math.ceil(needed / 0.6) !== 3)
+      throw new StepFailed('The example needs another number of processes now.');
+    return needed;
+  };
+  return [
+    costs('a record by its id', OURS, [READ]),
+    costs('a page of 20', OURS, [LIST]),
+    costs('create or update of one record', OURS, [CREATE, UPDATE]),
+    costs('the same with an override', OVERRIDE, [CREATE, UPDATE]),
+    costs('create or update in a unit of work', UNIT, [CREATE, UPDATE]),
+    place(page, 'measured on {} in {} rounds, the highest of ours up to {} times the lowest.', () => [
+      extensions().said('Date'),
+      roundsOf(extensions()),
+      spreadOf(extensions()),
+    ]),
+    place(
+      page,
+      'A read by key then takes {} times the processor time of Node and {} times that of PostgreSQL,',
+      () =>
+        [NODE, POSTGRES].map((section) => {
+          const [without, plain] = [UNPREPARED, OURS].map((row) =>
+            results('neighbours').number(section, row, READ),
+          );
+          return (without / plain).toFixed(1);
+        }),
+    ),
+    place(page, 'A model adds {} MB', () => [perModel().toFixed(2)]),
+    place(page, 'memory = 100 + {} × models', () => [perModel().toFixed(2)]),
+    place(page, '100 + {} × 30 models + 5 × 20 pages × 0.05 MB = {} MB', () => [
+      perModel().toFixed(2),
+      Math.round(100 + 30 * perModel() + 5),
+    ]),
+    place(page, '0.7 × {} + 0.2 × {} + 0.1 × {} + 300 = {} µs', () => [...mixed(NODE), nodeTime()]),
+    place(page, '4,000 × {} µs = {} |', () => [nodeTime(), processors().toFixed(2)]),
+    place(page, '| {} ÷ 0.6 = {}, so 3, and 1 more: **4** |', () => [
+      processors().toFixed(2),
+      (processors() / 0.6).toFixed(1),
+    ]),
+    place(page, '0.7 × {} + 0.2 × {} + 0.1 × {} = {} µs, in all less than 0.1 processors', () => [
+      ...mixed(POSTGRES),
+      Math.round(sumOf(mixed(POSTGRES))),
+    ]),
+    place(page, 'Figures are of `bench/results/scaling.md` of {},', () => [results('scaling').said('Date')]),
+    place(page, '| {} pages of one record a second,', () => [pages(1, 'requests/s').toLocaleString('en')]),
+    place(
+      page,
+      'busy for more than 70 % | {} µs of Node for such a page, and {} µs of PostgreSQL: {} processors of Node keep one of',
+      () => {
+        const [node, postgres] = [pages(1, 'Node µs'), pages(1, 'PostgreSQL µs')];
+        return [node, postgres, (node / postgres).toFixed(1)];
+      },
+    ),
+    place(page, '| a page of 20 takes {} µs of PostgreSQL,', () => [pages(20, 'PostgreSQL µs')]),
+  ];
+}
+
+function others(results) {
+  const transfers = [
+    [
+      'a million articles as CSV',
+      '`COPY (SELECT …) TO STDOUT` of the same rows, read by pg',
+      0.5,
+      'export as CSV',
+    ],
+    ['the same as NDJSON', 'likewise', 0.5, 'export as NDJSON'],
+    [
+      'the same as CSV, where a getter makes a record of each row',
+      'likewise',
+      0.3,
+      'export as CSV, with records',
+    ],
+    [
+      '100,000 prices from CSV, in one transaction',
+      '`unnest` by hand in chunks of 1,000, from the same CSV',
+      0.5,
+      'import of CSV',
+    ],
+    ['the same from NDJSON', 'likewise', 0.5, 'import of NDJSON'],
+    [
+      'the same as an upsert of rows that are all there',
+      'the same with `ON CONFLICT DO UPDATE`',
+      0.5,
+      'import of CSV, upsert',
+    ],
+  ];
+  return [
+    place('docs/operations.md', 'Without subscribers they cost one look each, {} ns.', () => [
+      results('visibility').matched(/A look takes (\d+) ns/),
+    ]),
+    ...transfers.map(([title, beside, least, row]) =>
+      place('bench/README.md', `| ${title} | ${beside} | ${least} | {} |`, () => [
+        results('transfer').written('Whole exports', row, 'to the limit'),
+      ]),
+    ),
+  ];
+}
+
+function place(page, text, values) {
+  return { page, text, values: () => values().map(String) };
+}
+
+/** @param linesOf returns the titles of all rows, each with its value in a column of the file */
+function table(page, name, corner, columns, linesOf) {
+  const text = `<!-- npm run figures writes the table ${name} -->\n{}\n<!-- end of the table -->`;
+  const cells = () => {
+    const byColumn = Object.values(columns).map(linesOf);
+    const lines = byColumn[0].map(([title], at) => [title, ...byColumn.map((lines) => lines[at][1])]);
+    const rule = ['---', ...byColumn.map(() => '---:')];
+    return [[corner, ...Object.keys(columns)], rule, ...lines];
+  };
+  return place(page, text, () => [
+    cells()
+      .map((line) => `| ${line.join(' | ')} |`)
+      .join('\n'),
+  ]);
+}
+
+/** Rows with the figures of a file: of each its title on the page and there. */
+function rows(titles, file, section, column) {
+  return titles.map(([title, row]) => [title, file.written(section, row, column)]);
+}
+
+function roundsOf(file) {
+  return file.matched(/(\d+) rounds of/);
+}
+
+function spreadOf(file) {
+  return file.spread(OURS).toFixed(1);
+}
+
+/** The processor time of PostgreSQL, to that of the limit. */
+function ofBare(file, row, column) {
+  return file.number(POSTGRES, row, column) / file.number(POSTGRES, LIMIT, column);
+}
+
+/** In words, of reads by id and pages of 20 whichever costs more. */
+function lessThan(file) {
+  const ratio = Math.max(ofBare(file, OURS, READ), ofBare(file, OURS, LIST));
+  const bounds = {
+    'a quarter': 1 / 4,
+    'a third': 1 / 3,
+    half: 1 / 2,
+    'two thirds': 2 / 3,
+    'three quarters': 3 / 4,
+  };
+  const found = Object.entries(bounds).find(([, bound]) => ratio < bound);
+  return found ? `less than ${found[0]} of` : `${ratio.toFixed(2)} of`;
+}

@@ -1,0 +1,84 @@
+/** Files of `bench/results`: their tables, and the lines that say when, where and by which command they were measured. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { StepFailed } from './step.mjs';
+
+/** Titles of contenders in the tables. */
+export const OURS = 'crud-controllers';
+export const LIMIT = 'node:http + pg';
+export const LEANEST = 'node:http + pg, pipelined';
+
+/** Reads the files of a folder by name, each once. */
+export function resultsIn(folder) {
+  const read = new Map();
+  return (name) => {
+    if (!read.has(name)) read.set(name, new ResultFile(folder, name));
+    return read.get(name);
+  };
+}
+
+/** A file of results. Where it has two runs, the first one counts. */
+export class ResultFile {
+  #sections;
+
+  constructor(folder, name) {
+    this.name = `bench/results/${name}.md`;
+    this.text = readFileSync(path.join(folder, this.name), 'utf8');
+    this.#sections = this.text.split(/^#+ /m).slice(1);
+  }
+
+  /** The text of a line such as `- Date: …`. */
+  said(label) {
+    const [, found] = new RegExp(`^- ${label}: (.*)$`, 'm').exec(this.text) ?? [];
+    return found ?? this.#fail(`no line '- ${label}: …'`);
+  }
+
+  /** The part of the text that a pattern has in parentheses. */
+  matched(pattern) {
+    return pattern.exec(this.text)?.[1] ?? this.#fail(`no text like ${pattern}`);
+  }
+
+  /** True where the first table has a row. */
+  has(row) {
+    return this.text.includes(`\n| ${row} |`);
+  }
+
+  /** The first number of a cell as it is written: `28432` of `28432 (16916–32516)`, and `0.70` of `0.70 · 35 µs`. A section is found by the beginning of its heading. */
+  written(section, row, column) {
+    const cells = this.#row(section, row);
+    const cell = cells.get(column) ?? this.#fail(`no column '${column}' below '${section}'`);
+    return /^[\d.]+|^–/.exec(cell)?.[0] ?? this.#fail(`no number in '${cell}' below '${section}'`);
+  }
+
+  number(section, row, column) {
+    const written = this.written(section, row, column);
+    return written === '–' ? this.#fail(`no figure of '${row}', '${column}' below '${section}'`) : +written;
+  }
+
+  /** The highest round of a figure to its lowest one: the largest such ratio of a row. */
+  spread(row) {
+    const rounds = [...this.#row('Requests per second\n', row).values()]
+      .map((cell) => /\((\d+)–(\d+)\)/.exec(cell))
+      .filter(Boolean);
+    return Math.max(...rounds.map(([, lowest, highest]) => highest / lowest));
+  }
+
+  /** The cells of a row by their heads. Of several titles the first one that the file has. */
+  #row(section, titles) {
+    const found =
+      this.#sections.find((each) => each.startsWith(section)) ?? this.#fail(`no heading '${section.trim()}'`);
+    const tables = found.split(/\n(?!\|)/).map((lines) => lines.match(/^\| .*(?= \|$)/gm) ?? []);
+    const cellsOf = (line) => line.slice(2).split(' | ');
+    for (const title of [titles].flat()) {
+      for (const [head, , ...rows] of tables) {
+        const row = rows.map(cellsOf).find((cells) => cells[0] === title);
+        if (row) return new Map(cellsOf(head).map((column, at) => [column, row[at]]));
+      }
+    }
+    return this.#fail(`no row '${titles}' below '${section.trim()}'`);
+  }
+
+  #fail(what) {
+    throw new StepFailed(`${this.name} has ${what}.`);
+  }
+}
