@@ -20,6 +20,8 @@ export interface Options {
   readonly isQuick: boolean;
   /** True where each measurement is made once, however busy the machine is. */
   readonly isOnce: boolean;
+  /** The name that a shorter run of contenders has for its results, or ''. */
+  readonly as: string;
   /** Platforms beside the Node and PostgreSQL of the machine. */
   readonly platforms: Platforms;
   /** The git revision to compare with. */
@@ -62,6 +64,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --node N,N          the same on major versions of Node, which it installs; of ${VARIED.join(', ')} where no others are named
   --postgres N,N      likewise on major versions of PostgreSQL
   --processes N,N     likewise in several processes, which share the port
+  --as NAME           keeps a shorter run of contenders, as bench/results/NAME.md
   --compare REV       a git revision of ours against the working tree, in one run
   --transfer          whole exports and imports, beside COPY and unnest
   --feeds             open streams of changes: memory, idle statements, events judged
@@ -102,6 +105,7 @@ export function readOptions(args: readonly string[]): Options {
     schedule,
     platforms,
     isOnce: values.once ?? false,
+    as: readName(values.as),
     isPartial:
       isVaried(platforms) ||
       values.once ||
@@ -139,6 +143,7 @@ function parse(args: readonly string[]) {
         node: { type: 'string' },
         postgres: { type: 'string' },
         processes: { type: 'string' },
+        as: { type: 'string' },
         help: { type: 'boolean' },
       },
     });
@@ -168,6 +173,7 @@ function suiteOf(given: Given): Suite {
 /** The curves have workloads of their own, and a comparison is of ours only. */
 function refuseTogether(kind: Exclude<Options['kind'], 'contenders' | 'help'>, given: Given): void {
   if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
+  if (given.as) throw new StartProblem(`--as does not go with --${kind}.`);
   const [suite] = suitesIn(given);
   if (suite && kind !== 'compare') throw new StartProblem(`Use --${kind} or --${suite}, not both.`);
   if (isVaried(readPlatforms(given)))
@@ -210,6 +216,11 @@ function readNames(option: string, text: string | undefined, all: readonly strin
   const unknown = names.find((name) => !all.includes(name));
   if (unknown === undefined) return all.filter((name) => names.includes(name));
   throw new StartProblem(`${option} has no '${unknown}'; choose from ${all.join(', ')}.`);
+}
+
+function readName(text = ''): string {
+  if (/^[a-z\d-]*$/.test(text)) return text;
+  throw new StartProblem(`--as is '${text}'; use small letters, digits and hyphens.`);
 }
 
 function wrap(names: readonly string[]): string {

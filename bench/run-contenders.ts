@@ -21,8 +21,12 @@ export async function runContenders(options: Options, command: readonly string[]
   const ours = has(suite.ours) ? suite.ours : (contenders.at(-1)?.name ?? suite.ours);
   const placed = await placeContenders(contenders, options.platforms);
   const run = await runAll(options, command, placed, { base, ours });
-  const name = options.isPartial ? 'partial' : suite.results;
-  await writeResults(name, { md: writeReport(run), svg: drawChart(run), json: toJson(run) });
+  const md = writeReport(run);
+  if (options.as) await writeResults(options.as, { md });
+  else {
+    const name = options.isPartial ? 'partial' : suite.results;
+    await writeResults(name, { md, svg: drawChart(run), json: toJson(run) });
+  }
   return run.rows.every(({ problem }) => problem === null);
 }
 
@@ -64,7 +68,8 @@ export async function runAll(
 }
 
 async function measureAll(options: Options, sampler: Sampler, entrants: readonly Entrant[]) {
-  const { schedule, isPartial, suite } = options;
+  const { schedule, suite } = options;
+  const isPartial = options.isOnce || (options.isPartial && !options.as);
   const workloads = suite.workloads.filter(({ name }) => options.work.includes(name));
   const rows = await measure({ sampler, schedule, checks: suite.checks, say }, entrants, workloads);
   const processes = Object.fromEntries(

@@ -71,24 +71,26 @@ export function writeFigures(folder) {
 /** Result files of an older revision than the last change of what they measure, a line for each. */
 export function staleResults(folder) {
   const git = (...args) => execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: 'pipe' }).trim();
-  return readdirSync(path.join(folder, 'bench/results'))
-    .filter((file) => file.endsWith('.md') && !/^(?:partial|compare)/.test(file))
-    .flatMap((file) => {
-      const text = readFileSync(path.join(folder, 'bench/results', file), 'utf8');
-      const [, revision] = /^- Revision:? ([\da-f]{7,})/m.exec(text) ?? [];
-      if (!revision) return [`${file} has no revision.`];
-      try {
-        const measured = ['src', ...(MEASURED[file] ?? ARTICLES)];
-        const changes = git('log', '--format=%h of %as, "%s"', `${revision}..HEAD`, '--', ...measured).split(
-          '\n',
-        );
-        return changes[0] === ''
-          ? []
-          : [`${file} is of ${revision}. Changes since: ${changes.length}, the last one ${changes[0]}`];
-      } catch {
-        return [`${file} is of ${revision}, which is no revision here.`];
-      }
-    });
+  const there = readdirSync(path.join(folder, 'bench/results')).filter(
+    (file) => file.endsWith('.md') && !/^(?:partial|compare)/.test(file),
+  );
+  return [...new Set([...there, ...Object.keys(MEASURED)])].sort().flatMap((file) => {
+    if (!there.includes(file)) return [`${file} is not there.`];
+    const text = readFileSync(path.join(folder, 'bench/results', file), 'utf8');
+    const [, revision] = /^- Revision:? ([\da-f]{7,})/m.exec(text) ?? [];
+    if (!revision) return [`${file} has no revision.`];
+    try {
+      const measured = ['src', ...(MEASURED[file] ?? ARTICLES)];
+      const changes = git('log', '--format=%h of %as, "%s"', `${revision}..HEAD`, '--', ...measured).split(
+        '\n',
+      );
+      return changes[0] === ''
+        ? []
+        : [`${file} is of ${revision}. Changes since: ${changes.length}, the last one ${changes[0]}`];
+    } catch {
+      return [`${file} is of ${revision}, which is no revision here.`];
+    }
+  });
 }
 
 /** Finds the places of a page. Each has blanks, with what is right for them, and the files that say so. */

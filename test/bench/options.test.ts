@@ -34,6 +34,7 @@ describe('options of the benchmark', () => {
       schedule: { rounds: 3, seconds: 2, warmUp: 1, connections: 1_000 },
     },
     '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
+    '--work read --as reads-2': { ...CONTENDERS, as: 'reads-2' },
   };
   for (const [line, options] of Object.entries(read)) {
     it(`takes ${line}`, () => {
@@ -56,6 +57,8 @@ describe('options of the benchmark', () => {
     everything: "Unexpected argument 'everything'",
     '--only ours,theirs': "--only has no 'theirs'; choose from",
     '--work reads': "--work has no 'reads'; choose from read,",
+    '--as ../latest': "--as is '../latest'; use small letters",
+    '--scaling --as curves': '--as does not go with --scaling.',
     '--rounds 0': "--rounds is '0'; use an integer from 1 on.",
     '--seconds 1.5': "--seconds is '1.5'; use an integer from 1 on.",
     '--scaling --compare main': 'Use --scaling or --compare, not both.',
