@@ -276,44 +276,60 @@ function sizing(results) {
 }
 
 function others(results) {
-  const transfers = [
-    [
-      'a million articles as CSV',
-      '`COPY (SELECT …) TO STDOUT` of the same rows, read by pg',
-      0.5,
+  const transfers = {
+    'a million articles as CSV | `COPY (SELECT …) TO STDOUT` of the same rows, read by pg | 0.5':
       'export as CSV',
-    ],
-    ['the same as NDJSON', 'likewise', 0.5, 'export as NDJSON'],
-    [
-      'the same as CSV, where a getter makes a record of each row',
-      'likewise',
-      0.3,
+    'the same as NDJSON | likewise | 0.5': 'export as NDJSON',
+    'the same as CSV, where a getter makes a record of each row | likewise | 0.3':
       'export as CSV, with records',
-    ],
-    [
-      '100,000 prices from CSV, in one transaction',
-      '`unnest` by hand in chunks of 1,000, from the same CSV',
-      0.5,
+    '100,000 prices from CSV, in one transaction | `unnest` by hand in chunks of 1,000, from the same CSV | 0.5':
       'import of CSV',
-    ],
-    ['the same from NDJSON', 'likewise', 0.5, 'import of NDJSON'],
-    [
-      'the same as an upsert of rows that are all there',
-      'the same with `ON CONFLICT DO UPDATE`',
-      0.5,
+    'the same from NDJSON | likewise | 0.5': 'import of NDJSON',
+    'the same as an upsert of rows that are all there | the same with `ON CONFLICT DO UPDATE` | 0.5':
       'import of CSV, upsert',
+  };
+  const RECORDS = 'Records per second, as a ratio to another workload';
+  const writes = [
+    ['records a second of `create100`, beside `create` | 10', RECORDS, OURS, 'Create 100 : Create'],
+    ['`create100`, beside `INSERT … unnest` by hand | 0.8', RATIO, OURS, 'Create 100'],
+    ['`updateIfMatch`, beside `update` | 0.9', RECORDS, OURS, 'Update if it matches : Update'],
+    ['`createWithKey`, beside `create` | 0.6', RECORDS, OURS, 'Create with a key : Create'],
+    ['`createOrder`, beside the same by hand | 0.8', RATIO, OURS, 'Create an order with 100 lines'],
+    [
+      '`createOrder`, beside Express and Sequelize | 8',
+      FASTER,
+      'Express 4 + Sequelize',
+      'Create an order with 100 lines',
     ],
   ];
   return [
     place('docs/operations.md', 'Without subscribers they cost one look each, {} ns.', () => [
       results('visibility').matched(/A look takes (\d+) ns/),
     ]),
-    ...transfers.map(([title, beside, least, row]) =>
-      place('bench/README.md', `| ${title} | ${beside} | ${least} | {} |`, () => [
+    ...Object.entries(transfers).map(([title, row]) =>
+      place('bench/README.md', `| ${title} | {} |`, () => [
         results('transfer').written('Whole exports', row, 'to the limit'),
       ]),
     ),
+    place('bench/README.md', 'which is {} with one client', () => [
+      ifThere(() => results('writes').matched(/is ([\d.]+) times as many rows a\nsecond/)),
+    ]),
+    ...writes.map(([title, ...cell]) =>
+      place('bench/README.md', `| ${title} | {} |`, () => [
+        ifThere(() => results('writes').written(...cell)),
+      ]),
+    ),
   ];
+}
+
+/** A dash where a shorter run left a figure out. */
+function ifThere(find) {
+  try {
+    return find();
+  } catch (error) {
+    if (error instanceof StepFailed) return '–';
+    throw error;
+  }
 }
 
 function place(page, text, values) {
