@@ -12,7 +12,9 @@ import {
   timestampsOf,
 } from '../../describe/model-info.js';
 import { hasJsonForm } from '../../describe/record.js';
+import { keyText } from '../../describe/row-key.js';
 import { hookedCascades, instanceOptions } from '../../describe/sequelize-internals.js';
+import { hasOtherTypes, isKeyTrusted } from '../../describe/table-facts.js';
 import { hasInstanceFields, queryCustomizations } from './query-customizations.js';
 
 /** Why an operation must go through Sequelize; none when it need not. */
@@ -33,9 +35,25 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
   ];
 }
 
-/** Reasons of this moment: hooks and a scope can be added at any time, and are read at each request. */
+/** Reasons of this moment: hooks and a scope can be added at any time, and are read at each request; the table is read once. */
 export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
-  return [...scopeReasons(info), ...queryHooks(info.model, kindOf(operation))];
+  return [
+    ...scopeReasons(info),
+    ...queryHooks(info.model, kindOf(operation)),
+    ...tableBlockers(info, operation),
+  ];
+}
+
+/** The same of its table, as far as the catalogue was read. */
+export function tableBlockers(info: ModelInfo, operation: Endpoint): string[] {
+  // A write by key of several rows is to be undone.
+  const needsKey = kindOf(operation) === 'write' && baseOf(operation) !== 'create';
+  return [
+    ...(hasOtherTypes(info.model) ? ['a column has another type than its attribute'] : []),
+    ...(needsKey && isKeyTrusted(info)
+      ? [`no unique key of the table is ${keyText(info.address)}, so that a write may find several rows`]
+      : []),
+  ];
 }
 
 /** Hooks that an operation would run. */

@@ -6,10 +6,10 @@ import { describeRecords } from '../../describe/describe-model.js';
 import { hasQueryHooks, hasScope } from '../../describe/hooks-and-scopes-internals.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { hookedCascades } from '../../describe/sequelize-internals.js';
-import { hasOtherTypes, isKeyTrusted, ofTables } from '../../describe/table-facts.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { keptIn } from '../../util/memo.js';
 import { sequelizeProblem } from './internals-trial.js';
-import { classBlockers, kindOf } from './model-fast-path-blockers.js';
+import { classBlockers, kindOf, tableBlockers } from './model-fast-path-blockers.js';
 import { hasOwnMethods, ownMethods, queryCustomizations } from './query-customizations.js';
 
 /** Models without any reason in their class and their Sequelize, by an object that Sequelize makes anew when a model is added. */
@@ -58,10 +58,8 @@ export function openTest(info: ModelInfo, operation: Endpoint, needsRecords: boo
 function compileOpenTest(info: ModelInfo, operation: Endpoint, needsRecords: boolean): OpenTest {
   const { model } = info;
   const kind = kindOf(operation);
-  // A write by key of several rows is to be undone.
-  const needsKey = kind === 'write' && operation !== 'create';
   let isPlain: boolean | undefined;
-  const isOfTable = ofTables(() => !hasOtherTypes(model) && !(needsKey && isKeyTrusted(info)));
+  const isOfTable = ofTables(() => tableBlockers(info, operation).length === 0);
   return () => {
     isPlain ??= !sequelizeProblem() && classBlockers(info, operation, needsRecords).length === 0;
     return isOfTable() && isPlain && !hasQueryHooks(model, kind) && !hasScope(model);

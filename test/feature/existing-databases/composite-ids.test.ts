@@ -619,4 +619,12 @@ except(OF_MANY).describe('a key of a tenant and a number', () => {
     const eight = { tenantId: 2, id: 8, text: 'x', version: 1 };
     expectJson(await send('patch', '/invoices/8', 'all', { text: 'x' }), 200, eight);
   });
+
+  it('names the reason why Sequelize writes its rows', () => {
+    const several = 'no unique key of the table is id, so that a write may find several rows';
+    for (const { operation, generalPathReasons } of site.crud.routes) {
+      const isByKey = operation === 'update' || operation === 'replace' || operation === 'delete';
+      expect(generalPathReasons.includes(several), String(operation)).to.equal(isByKey);
+    }
+  });
 });
