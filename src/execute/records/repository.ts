@@ -217,7 +217,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
    * Writes the attributes of `values`, and no others, and returns the row after the change.
    *
    * @throws NotFoundError when there is no such row, or it goes away meanwhile
-   * @throws ConcurrentModificationError when the model has a version and another transaction changed the row meanwhile
+   * @throws ConcurrentModificationError when the model has a version, and another transaction changed the row of a view meanwhile
    */
   async update(id: Id, values: UpdateValues<M>): Promise<M> {
     const context = await this.context('other', values, 'update');

@@ -9,6 +9,7 @@ import type { RowKey } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
 import { partsOf } from '../../describe/row-key.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
+import { ConcurrentModificationError } from '../../errors/errors.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import {
@@ -79,11 +80,14 @@ export async function writeRecords<M extends Model>(
       return inOwn();
     // A write reads from the primary: a replica may be behind.
     const place = isAlone ? { useMaster: true } : scope;
-    found = await executor.run(operation, access.slots, {
-      ...call,
-      ...hookOptions(model, 'write'),
-      ...place,
-    });
+    const options = { ...call, ...hookOptions(model, 'write'), ...place };
+    try {
+      found = await executor.run(operation, access.slots, options);
+    } catch (error) {
+      // An update without a transaction was outrun, and has written nothing. In one it locks its row.
+      if (isAlone && error instanceof ConcurrentModificationError) return inOwn();
+      throw error;
+    }
   }
   if (scope.transaction) await follow?.(found, statementRunner(sequelize).within(scope.transaction));
   return found;

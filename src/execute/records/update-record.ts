@@ -138,8 +138,8 @@ export function modelTriggers<M extends Model>(
 }
 
 /**
- * True where the row has to be locked from its reading to its UPDATE, because the result does not show that the row was
- * written. A version shows it; and a view may have no rows to lock.
+ * True where the row has to be locked from its reading to its UPDATE: the result does not show that the row was written, or a version that
+ * another request has raised meanwhile would refuse it. A view may have no rows to lock.
  *
  * @param isProven true where the row is read again afterwards, where only code of this request may have moved it
  */
@@ -150,8 +150,8 @@ export async function needsLock<M extends Model>(
 ): Promise<boolean> {
   const plain = model as unknown as ModelClass;
   const triggers = await modelTriggers(model, options);
-  if (versionOf(plain) !== undefined || !triggers.isPlain) return false;
-  return isProven || !returnedAttributes(plain, triggers);
+  if (!triggers.isPlain) return false;
+  return isProven || versionOf(plain) !== undefined || !returnedAttributes(plain, triggers);
 }
 
 /** True where an update of a model reads the row that it has written: both have to be in one transaction then. */

@@ -96,7 +96,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
    * `PATCH /{id}`: a change. `values` has only values of the body. The answer is the record after the change.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
-   * @throws ConcurrentModificationError when another transaction has changed it since it was read: 409
+   * @throws ConcurrentModificationError when it is a row of a view with a version, and another transaction has changed it since it was read: 409
    */
   update(id: Id, values: UpdateValues<M>, context: CrudContext<M>): Promise<R> {
     return result(context.repository.update(id, values));
