@@ -5,6 +5,7 @@ import type { ModelInfo } from '../describe/model-info.js';
 import { recordColumn } from '../execute/customization/hydrate-record.js';
 import type { Page } from '../execute/page.js';
 import { loadedNow, type RelatedNow } from '../execute/records/load-relations.js';
+import type { Group } from '../execute/records/read-related.js';
 import type { RelatedRowsFound } from '../execute/rows/related-rows.js';
 import type { ShownModel } from '../express/resources/resource.js';
 import type { StatementTarget, TextRow } from '../postgres/index.js';
@@ -48,6 +49,14 @@ export interface ShownRecords extends WholeRecords {
    * @param keys of the relation, in the text form of the column
    */
   loaded?(inclusion: Inclusion, keys: readonly (string | null)[]): readonly (RelatedNow | null)[];
+  /** Rows that this request has written for an inclusion; null where they have to be read. Left out where none was written. */
+  written?(inclusion: Inclusion): Promise<WrittenRelated | null>;
+}
+
+/** Rows of a relation, and the group of each record. */
+export interface WrittenRelated {
+  readonly shown: ShownRecords;
+  readonly groups: readonly Group[];
 }
 
 /** Result of an operation: the record, or those of a page. A delete has none. */

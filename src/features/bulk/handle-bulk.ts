@@ -213,7 +213,7 @@ function textsOf(shown: WholeRecords, fields: Fields): readonly string[] {
 }
 
 /** Records that were written, with all that they are answered with. */
-interface WholeWritten extends Omit<ManyWritten, 'shown'> {
+interface WholeWritten extends Omit<ManyWritten, 'shown' | 'columns'> {
   readonly shown: WholeRecords | null;
 }
 

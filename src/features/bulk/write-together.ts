@@ -27,6 +27,8 @@ import type { BulkArguments } from './parse-bulk.js';
 export interface ManyWritten {
   /** Records in the order of the body; null where `q` has found the rows. */
   readonly shown: ShownRecords | null;
+  /** Attributes of these records. */
+  readonly columns: readonly string[];
   readonly count: number;
   /** True for each record that is new; left out where all are, or none. */
   readonly created?: readonly boolean[] | undefined;
@@ -41,6 +43,8 @@ export type ManyRunner = (
   limit: number,
   on?: StatementTarget,
 ) => Promise<ManyWritten | null>;
+
+const NONE: readonly string[] = Object.freeze([]);
 
 /**
  * Compiles the runner of an endpoint for many records, by that for one.
@@ -82,6 +86,7 @@ export function compileManyRunner(
       await afterWrite({ endpoint: single, records: rowsWritten(info, columns, rows) }, inTransaction(on));
     return {
       shown: rowsShown(resource, info, columns, { rows: rows as readonly TextRow[], parsers }),
+      columns,
       count,
     };
   };
@@ -150,6 +155,6 @@ export function compileManyRunner(
     const written = await writeMatching(each, inputs.filter, limit, on);
     return !written || written.isExceeded || !written.isAllowed
       ? null
-      : { shown: null, count: written.found };
+      : { shown: null, columns: NONE, count: written.found };
   };
 }

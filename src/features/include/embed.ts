@@ -115,9 +115,19 @@ async function readMember(
   inclusion: Inclusion,
   embedding: Embedding,
 ): Promise<Member> {
-  const { plan, fields, include } = inclusion;
+  const { plan, include } = inclusion;
   const { relation } = plan;
   const keys = relationKeys(relation, (attribute) => records.column(attribute));
+  const written = (await records.written?.(inclusion)) ?? null;
+  if (written) {
+    const shown = await embed(written.shown, include, embedding);
+    return memberOf(
+      inclusion,
+      shown,
+      written.groups,
+      await totalsOf(inclusion, keys, written.groups, embedding),
+    );
+  }
   const loaded = records.loaded?.(inclusion, keys);
   const isUnknown = (_: unknown, index: number) => !loaded?.[index];
   const read = await readShown(inclusion, loaded ? keys.filter(isUnknown) : keys, embedding);
@@ -138,7 +148,17 @@ async function readMember(
     if (known.length === 0) return group;
     return { ...group, first: group.first + known.length, end: group.end + known.length };
   });
-  const totals = await totalsOf(inclusion, keys, groups, embedding);
+  return memberOf(inclusion, shown, groups, await totalsOf(inclusion, keys, groups, embedding));
+}
+
+/** The items of each record as a member of it. */
+function memberOf(
+  inclusion: Inclusion,
+  shown: WholeRecords,
+  groups: readonly Group[],
+  totals: readonly RelatedTotal[] | null,
+): Member {
+  const { plan, fields } = inclusion;
   const isNone = isNumberOnly(inclusion);
   const restOf = (index: number): Rest => {
     const { hasNext } = groups[index] as Group;
@@ -146,7 +166,7 @@ async function readMember(
     // Where no rows were read, only their number shows that there are any.
     return total ? { has_next: isNone ? total.total !== 0 : hasNext, ...total } : { has_next: hasNext };
   };
-  const { isOne, name } = relation;
+  const { isOne, name } = plan.relation;
   return {
     name,
     writer() {

@@ -18,7 +18,7 @@ export interface LevelWork {
   readonly resource: Resource;
   readonly nested: ReadonlyMap<string, LevelWork>;
   /** Writes many children by one statement. */
-  readonly together: Readonly<Record<Verb, () => ManyRunner>>;
+  readonly together: Readonly<Record<Verb | 'createShown', () => ManyRunner>>;
   /** True where our SQL may write them now. */
   isOpen(verb: Verb): boolean;
 }
@@ -30,11 +30,15 @@ export interface NestedParents {
   /** Beginnings of the places of their children in the body: empty, or with a slash at the end. */
   readonly places: readonly string[];
   readonly sets: readonly (readonly NestedSet[])[];
+  /** True where this request has created all of them. */
+  readonly areNew: boolean;
 }
 
 /** The children of one parent in one relation. */
 export interface LevelTask {
-  /** The text of the parent's key. */
+  /** Place of the parent among all. */
+  readonly row: number;
+  /** The text of its key. */
   readonly key: string;
   readonly place: string;
   readonly set: NestedSet;
@@ -52,7 +56,7 @@ export function tasksOf(level: NestedLevel, { column, places, sets }: NestedPare
     const key = stored(parentKey);
     if (key === null)
       throw new TypeError(`A ${parent.name} has no ${parentKey}, so that it can have no ${level.name}.`);
-    return { key, place: places[row] ?? '', set, stored };
+    return { row, key, place: places[row] ?? '', set, stored };
   });
 }
 

@@ -26,6 +26,7 @@ import {
   relateNested,
 } from './nested-options.js';
 import { compileMembers, type NestedInputs, type NestedSet } from './parse-nested.js';
+import { someOf, withWritten } from './show-written.js';
 import { attributesFor, compileNestedWriter } from './write-nested.js';
 
 const NONE: readonly NestedSet[] = Object.freeze([]);
@@ -74,7 +75,11 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
         const item = currentItem(place.request);
         const sets = inputs.map(({ query }) => (query as NestedInputs).nested ?? NONE);
         const places = inputs.map((_, index) => placeOf(item, index));
-        await write(place.request, { column: (name) => shown.column(name), places, sets }, place.on);
+        // Rows of our SQL: code of the user's may have written more.
+        const areNew = base === 'create' && shown.rows.length === shown.size;
+        const parents = { column: (name: string) => shown.column(name), places, sets, areNew };
+        const written = await write(place.request, parents, place.on);
+        const records = withWritten(shown, written, { ...place, viewOf });
         const { form } = (inputs[0] as RequestArguments).access;
         const groups = new Map<string, { readonly include: readonly Inclusion[]; readonly rows: number[] }>();
         for (const [row, nested] of sets.entries()) {
@@ -83,7 +88,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
         }
         const parts: { readonly whole: WholeRecords; readonly rows: readonly number[] }[] = [];
         for (const { include, rows } of groups.values())
-          parts.push({ whole: await embed(someOf(shown, rows), include, { ...place, viewOf }), rows });
+          parts.push({ whole: await embed(someOf(records, rows), include, { ...place, viewOf }), rows });
         return joined(shown.size, parts);
       }
     },
@@ -93,24 +98,6 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
 /** Paths of relations, those behind them too. */
 function pathsOf(include: readonly Inclusion[]): readonly string[] {
   return include.flatMap((each) => [each.plan.path, ...pathsOf(each.include)]);
-}
-
-/** Some of the records. */
-function someOf(shown: ShownRecords, rows: readonly number[]): ShownRecords {
-  if (rows.length === shown.size) return shown;
-  const only = <T>(all: readonly T[]) => rows.map((row) => all[row] as T);
-  const { loaded: _, formats: __, ...others } = shown;
-  return {
-    ...others,
-    size: rows.length,
-    rows: only(shown.rows),
-    column: (attribute) => only(shown.column(attribute)),
-    writer(fields) {
-      const write = shown.writer(fields);
-      return (index, more) => write(rows[index] as number, more);
-    },
-    values: (fields) => only(shown.values(fields)),
-  };
 }
 
 /** Records of several groups, in the order of all. */

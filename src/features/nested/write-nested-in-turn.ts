@@ -218,6 +218,7 @@ function parentsOf({ resource: { plan } }: LevelWork, children: readonly Child[]
     column: (attribute) => children.map(({ record }) => storedText(plan.info, record, attribute) ?? null),
     places: children.map(({ task, item }) => `${task.place}${item.place}/`),
     sets: children.map(({ item }) => (item.input ? setsOf(item.input) : [])),
+    areNew: false,
   };
 }
 

@@ -6,9 +6,9 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { ShownRecords } from '../../handle/outcome.js';
 import { type Access, accessWith } from '../../operation/access.js';
 import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.js';
+import type { FoundRelation } from '../../operation/related-rows.js';
 import { isOnSequelize, type StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import type { Filter } from '../../request/query/predicate.js';
@@ -28,11 +28,21 @@ import {
   valuesUnder,
 } from './nested-parents.js';
 import type { NestedItem, NestedSet } from './parse-nested.js';
+import {
+  haveTriggers,
+  isShownAsWritten,
+  NONE_WRITTEN,
+  tablesOf,
+  type WrittenChildren,
+  type WrittenLevel,
+  type WrittenLevels,
+} from './show-written.js';
 import { lockForAll, lockNamed, restOf, setsOf, writeInTurn } from './write-nested-in-turn.js';
 
 /** Writes the children of records that are written, in the session of the running code. */
 export interface NestedWriter {
-  write(request: Request, parents: NestedParents, on?: StatementTarget): Promise<void>;
+  /** @returns the children of new parents, as far as they need not be read for the answer */
+  write(request: Request, parents: NestedParents, on?: StatementTarget): Promise<WrittenLevels>;
   /** Locks the children of many records, which are written in turn. */
   lock(inputs: readonly RequestArguments[]): Promise<void>;
 }
@@ -53,28 +63,31 @@ export function compileNestedWriter(
   levels: ReadonlyMap<string, NestedLevel>,
 ): NestedWriter {
   const works = worksOf(levels, resourceOf);
+  const tables = lazy(() => tablesOf(plan.info, works));
   const { sequelize } = plan.model;
   const write: NestedWriter['write'] = async (request, parents, on) => {
-    if (!parents.sets.some((sets) => sets.some(isWritten))) return;
+    if (!parents.sets.some((sets) => sets.some(isWritten))) return NONE_WRITTEN;
     const session = joinableSession(sequelize as Sequelize, 'write');
     const inSavepoint = <T>(work: () => Promise<T>) =>
       session ? retried(() => runInSavepoint(session, 'write', work)) : work();
     if (session && on && !isOnSequelize() && !sequelizeProblem()) {
       const together = async () => {
-        if (!(await writeTogether(works, parents, on))) throw IN_TURN;
-        return true;
+        const levels = await writeTogether(works, parents, on);
+        if (!levels) throw IN_TURN;
+        return levels;
       };
-      const isDone = await inSavepoint(together).catch((error: unknown) => {
-        if (error === IN_TURN || isRefusal(error)) return false;
+      const written = await inSavepoint(together).catch((error: unknown) => {
+        if (error === IN_TURN || isRefusal(error)) return null;
         throw error;
       });
-      if (isDone) return;
+      if (written) return written.size > 0 && (await haveTriggers(tables(), on)) ? NONE_WRITTEN : written;
     }
     const place = currentItem(request);
     await inSavepoint(() => {
       setCurrentItem(request, place);
       return writeInTurn(works, parents, request);
     });
+    return NONE_WRITTEN;
   };
   return { write, lock: (inputs) => lockForAll(works, inputs.flatMap(setsOf)) };
 }
@@ -109,6 +122,9 @@ function workOf(level: NestedLevel, resourceOf: Resource['resourceOf']): LevelWo
     nested: worksOf(level.nested, resourceOf),
     together: {
       create: lazy(() => compileManyRunner(resource, 'create', shown)),
+      createShown: lazy(() =>
+        compileManyRunner(resource, 'create', [...new Set([...resource.rowView.columnsOf(null), ...shown])]),
+      ),
       update: lazy(() => compileManyRunner(resource, 'update', shown, true)),
       delete: lazy(() => compileManyRunner(resource, 'delete', [])),
     },
@@ -116,46 +132,50 @@ function workOf(level: NestedLevel, resourceOf: Resource['resourceOf']): LevelWo
   };
 }
 
-/** @returns false where the children have to be written in turn; some may be written then */
+/** @returns null where the children have to be written in turn; some may be written then */
 async function writeTogether(
   works: ReadonlyMap<string, LevelWork>,
   parents: NestedParents,
   on: StatementTarget,
-): Promise<boolean> {
+): Promise<WrittenLevels | null> {
+  const levels = new Map<FoundRelation, WrittenLevel>();
   for (const work of works.values()) {
     const tasks = tasksOf(work.level, parents);
-    if (tasks.length > 0 && !(await writeLevel(work, tasks, on))) return false;
+    if (tasks.length === 0) continue;
+    const written = await writeLevel(work, tasks, parents.areNew && isShownAsWritten(work.level), on);
+    if (!written) return null;
+    if (written !== 'others') levels.set(work.level.plan, written);
   }
-  return true;
+  return levels;
 }
 
 async function writeLevel(
   work: LevelWork,
   tasks: readonly LevelTask[],
+  isShown: boolean,
   on: StatementTarget,
-): Promise<boolean> {
+): Promise<WrittenLevel | 'others' | null> {
   const writes = VERBS.some((verb) => !work.isOpen(verb) && tasks.some(({ set }) => isNeeded(set, verb)));
   if (writes || tasks.some(({ set }) => VERBS.some((verb) => set[verb].some(({ input }) => !input))))
-    return false;
+    return null;
   // One statement locks its rows in the order of their keys, and two do not.
   if (isOfSome(tasks, 'delete') && isOfSome(tasks, 'update')) await lockNamed(work, tasks);
-  if (!(await deleteAll(work, tasks, on))) return false;
-  const changed: (WrittenChildren | null)[] = [];
-  for (const write of [updateAll, createAll]) {
-    const written = await write(work, tasks, on);
-    if (written === false) return false;
-    changed.push(written);
+  if (!(await deleteAll(work, tasks, on))) return null;
+  const updated = await updateAll(work, tasks, on);
+  if (updated === false) return null;
+  const created = await createAll(work, tasks, isShown, on);
+  if (created === false) return null;
+  let nested: WrittenLevels | null = NONE_WRITTEN;
+  if (work.nested.size > 0) {
+    if (updated && !(await writeTogether(work.nested, parentsOf(updated, false), on))) return null;
+    if (created) nested = await writeTogether(work.nested, parentsOf(created, isShown), on);
   }
-  if (work.nested.size === 0) return true;
-  for (const written of changed)
-    if (written && !(await writeTogether(work.nested, parentsOf(written), on))) return false;
-  return true;
+  return nested && created && isShown ? { children: created, nested } : nested && 'others';
 }
 
-/** Children that were written. */
-interface WrittenChildren {
+/** Children that were written, with their own. */
+interface NestedChildren extends WrittenChildren {
   readonly items: readonly TaskItem[];
-  readonly shown: ShownRecords;
 }
 
 interface TaskItem {
@@ -240,7 +260,7 @@ async function updateAll(
   { level, resource, together }: LevelWork,
   tasks: readonly LevelTask[],
   on: StatementTarget,
-): Promise<WrittenChildren | null | false> {
+): Promise<NestedChildren | null | false> {
   const items = itemsOf(tasks, 'update');
   if (items.length === 0) return null;
   const { info } = resource.plan;
@@ -263,15 +283,16 @@ async function updateAll(
   // Of several parents each child has to be that of its own.
   const found = isOne ? null : written.shown.column(level.given);
   if (found && items.some(({ task }, index) => found[index]?.trimEnd() !== task.key.trimEnd())) return false;
-  return { items, shown: written.shown };
+  return { items, shown: written.shown, columns: written.columns };
 }
 
 /** @returns null where nothing is to be done */
 async function createAll(
   work: LevelWork,
   tasks: readonly LevelTask[],
+  isShown: boolean,
   on: StatementTarget,
-): Promise<WrittenChildren | null | false> {
+): Promise<NestedChildren | null | false> {
   const items = itemsOf(tasks, 'create');
   if (items.length === 0) return null;
   if (items.some(({ task, input }) => otherPlace(work, task, input) !== undefined)) return false;
@@ -280,8 +301,8 @@ async function createAll(
     return { query, access: own, id, values: valuesUnder(work, task, input) };
   });
   const request = { items: inputs.map(asItem), each: null, inputs: ATOMIC, access };
-  const written = await work.together.create()(request, 0, on);
-  return written?.shown ? { items, shown: written.shown } : false;
+  const written = await work.together[isShown ? 'createShown' : 'create']()(request, 0, on);
+  return written?.shown ? { items, shown: written.shown, columns: written.columns } : false;
 }
 
 function asItem(input: RequestArguments) {
@@ -289,10 +310,11 @@ function asItem(input: RequestArguments) {
 }
 
 /** The rows that were written, as parents of their own children. */
-function parentsOf({ items, shown }: WrittenChildren): NestedParents {
+function parentsOf({ items, shown }: NestedChildren, areNew: boolean): NestedParents {
   return {
     column: (attribute) => shown.column(attribute),
     places: items.map(({ task, item }) => `${task.place}${item.place}/`),
     sets: items.map(({ input }) => setsOf(input)),
+    areNew,
   };
 }

@@ -68,6 +68,6 @@ export function compileUpsertTogether(resource: Resource, isShown = true): ManyR
         );
     }
     const shown = rowsShown(resource, plan.info, columns, { rows: written.rows, parsers });
-    return { shown, count: rows.length, created };
+    return { shown, columns, count: rows.length, created };
   };
 }

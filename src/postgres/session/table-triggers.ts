@@ -29,6 +29,8 @@ export interface TableTriggers {
   readonly dropped: ReadonlySet<RowWrite>;
   /** True where a trigger runs for updates of some columns: those that a statement sets, with whatever values. */
   readonly watchColumns: boolean;
+  /** True where a trigger of any kind runs for writes of the table, beside those of foreign keys. */
+  readonly haveTriggers: boolean;
   /** True where a trigger may change the values of a new row. */
   readonly changeInserts: boolean;
   /** True where a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
@@ -44,6 +46,7 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
   isPlain: true,
   dropped: new Set<RowWrite>(),
   watchColumns: false,
+  haveTriggers: false,
   changeInserts: false,
   haveLateKeys: false,
   sequences: Object.freeze({}),
@@ -84,7 +87,8 @@ const TRIGGERS = `
     bit_or(CASE
       WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28
       WHEN tgtype & 3 = 3 THEN tgtype & 28 & ~(${KEPT}) | CASE WHEN tgtype & 4 <> 0 THEN 2 ELSE 0 END
-      ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND tgattr <> '' THEN 32 ELSE 0 END) AS dropped,
+      ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND tgattr <> '' THEN 32 ELSE 0 END
+      | CASE WHEN tgrelid IS NOT NULL THEN 64 ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
         SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
@@ -189,6 +193,7 @@ async function find(
     areThere: Number(kind) > 0,
     isPlain: (Number(dropped) & 1) === 0,
     watchColumns: (Number(dropped) & 32) !== 0,
+    haveTriggers: (Number(dropped) & 64) !== 0,
     changeInserts: (Number(dropped) & 2) !== 0,
     dropped: new Set(ROW_WRITES.flatMap(([write, bit]) => ((Number(dropped) & bit) === 0 ? [] : write))),
     haveLateKeys: Number(late) > 0,
