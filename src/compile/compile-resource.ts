@@ -143,7 +143,8 @@ export function compileResource(
   checkTableOptions(check, { ...compiled, access });
   const isKeyGiven = givesKey({ ...compiled, access }, decorators);
   const whole = { ...compiled, access, isKeyGiven };
-  for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);
+  // These are about its routes, which another application may have.
+  if (isServed) for (const checkPlan of featureChecks) checkPlan(whole, options).forEach(report);
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
   if (problems.length > 0) return { plan: null, problems, claim: compiled };

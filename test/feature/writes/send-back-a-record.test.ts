@@ -46,6 +46,13 @@ class Label extends NumberedRow {
   @Column(DataType.TEXT) declare name: string;
 }
 
+@Crud({ include: { label: UNGUARDED } } as object)
+@Table({ tableName: 'stickers', timestamps: false })
+class Sticker extends NumberedRow {
+  @ForeignKey(() => Label) @Column(DataType.INTEGER) declare labelId: number;
+  @BelongsTo(() => Label, { constraints: false }) declare label?: unknown;
+}
+
 const readOnly = (...names: string[]) => {
   const errors = names.map((name) => ({
     pointer: `/${name}`,
@@ -61,12 +68,12 @@ const REASON = 'code of the user’s that takes part in answers switches the opt
 
 except({ values: REASON, session: REASON, records: REASON }).describe('a record that is sent back', () => {
   const site = serveTestApp(() => ({
-    models: [Page, Label],
+    models: [Page, Label, Sticker],
     bootstrap: { logger: new CapturedLog(), idempotency: { principal: () => 'ann' } },
   }));
 
   beforeEach(async () => {
-    await emptyTables(site, 'pages', 'labels', 'crud_idempotency');
+    await emptyTables(site, 'pages', 'labels', 'stickers', 'crud_idempotency');
     const page = { data: { a: [1, null] }, score: '1.50', owner: 'ann', secret: 's' };
     await Page.bulkCreate([
       { ...page, title: 'a' },
@@ -184,5 +191,13 @@ except({ values: REASON, session: REASON, records: REASON }).describe('a record 
         problem,
       );
     }
+  });
+
+  it('is no problem of an application that includes the records, and does not serve them', async () => {
+    await Label.create({ name: 'a' });
+    await Sticker.create({ labelId: 1 });
+    const { agent } = await buildApp({ models: [Sticker] });
+    const sticker = await agent.get('/stickers/1?include=label');
+    expectJson(sticker, 200, { id: 1, labelId: 1, label: { id: 1, title: 'a', greeting: 'Hello' } });
   });
 });
