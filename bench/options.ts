@@ -32,8 +32,15 @@ export interface Options {
 const FULL = { seconds: 2, warmUp: 1 };
 const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
 
-/** Rounds of full runs that have no contenders: whole exports and imports, and processes of each program that starts. */
-const ROUNDS: Partial<Record<Options['kind'], number>> = { transfer: 3, start: 15 };
+/** Schedules of full runs that have no contenders: whole exports and imports, processes of each program, and pairs of processes. */
+const FULL_OF: Partial<Record<Options['kind'], Partial<Schedule>>> = {
+  transfer: { rounds: 3 },
+  start: { rounds: 15 },
+  compare: { rounds: 9, seconds: 1, warmUp: 6 },
+};
+
+/** Workloads of a comparison of two revisions, where no others are named: half an hour. */
+const COMPARED = ['read', 'list20', 'filter20', 'create', 'update', 'mix'].join();
 
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
@@ -65,7 +72,7 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --postgres N,N      likewise on major versions of PostgreSQL
   --processes N,N     likewise in several processes, which share the port
   --as NAME           keeps a shorter run of contenders, as bench/results/NAME.md
-  --compare REV       a git revision of ours against the working tree, in one run
+  --compare REV       a git revision of ours against the working tree; nine pairs of processes, in slices of a second in turn
   --transfer          whole exports and imports, beside COPY and unnest
   --feeds             open streams of changes: memory, idle statements, events judged
   --start             from the first line of a program to the answers of ten resources, beside one by hand
@@ -90,12 +97,13 @@ export function readOptions(args: readonly string[]): Options {
   if (kind !== 'help' && other) throw new StartProblem(`Use --${kind} or --${other}, not both.`);
   if (kind !== 'contenders' && kind !== 'help') refuseTogether(kind, values);
   const { connections } = suite;
-  const full: Schedule = { ...FULL, connections, rounds: ROUNDS[kind] ?? suite.rounds };
+  const full: Schedule = { ...FULL, connections, rounds: suite.rounds, ...FULL_OF[kind] };
   const schedule = readSchedule(values, isQuick ? { ...QUICK, connections } : full);
   const platforms = readPlatforms(values);
   const usual = isVaried(platforms) && suite === ARTICLES ? VARIED : (suite.usual ?? contenderNames);
   const only = readNames('--only', values.only ?? usual.join(), contenderNames);
-  const work = readNames('--work', values.work, workloadNames);
+  const compared = kind === 'compare' && suite === ARTICLES ? COMPARED : undefined;
+  const work = readNames('--work', values.work ?? compared, workloadNames);
   const isShortened = (Object.keys(full) as (keyof Schedule)[]).some((name) => schedule[name] !== full[name]);
   return {
     kind,

@@ -10,13 +10,36 @@ export interface Spread {
 /** The median is the mean of the two in the middle where the number of figures is even, and NaN where there are none. */
 export function spreadOf(figures: readonly number[]): Spread {
   const sorted = [...figures].sort((a, b) => a - b);
-  const half = sorted.length / 2;
-  const middle = sorted.slice(Math.ceil(half) - 1, Math.floor(half) + 1);
-  const median = middle.reduce((sum, figure) => sum + figure, 0) / middle.length;
+  const median = quantileOf(sorted, 0.5);
   return { median, lowest: sorted[0] ?? Number.NaN, highest: sorted.at(-1) ?? Number.NaN };
 }
 
 /** The median alone. */
 export function medianOf(figures: readonly number[]): number {
   return spreadOf(figures).median;
+}
+
+/** The figure that a part of the figures is below, such as 0.25 of them; between two figures it is interpolated. NaN where there are none. */
+export function quantileOf(figures: readonly number[], part: number): number {
+  const sorted = [...figures].sort((a, b) => a - b);
+  const place = (sorted.length - 1) * part;
+  const lower = sorted[Math.floor(place)] ?? Number.NaN;
+  return lower + ((sorted[Math.ceil(place)] ?? Number.NaN) - lower) * (place % 1);
+}
+
+/**
+ * The two figures that have the true median between them with a certainty of 95 %, whatever the distribution is. Null for less
+ * than six figures: the lowest and the highest of five are less certain.
+ */
+export function intervalOf(figures: readonly number[]): readonly [number, number] | null {
+  const sorted = [...figures].sort((a, b) => a - b);
+  const count = sorted.length;
+  let cut = 0;
+  // Each figure is below the median or above it, like the sides of a coin: the chance that just `cut` of them are below.
+  let chance = 0.5 ** count;
+  for (let outside = chance; outside <= 0.025; outside += chance) {
+    cut += 1;
+    chance *= (count - cut + 1) / cut;
+  }
+  return cut === 0 ? null : [sorted[cut - 1] as number, sorted[count - cut] as number];
 }

@@ -33,6 +33,17 @@ describe('options of the benchmark', () => {
       work: ['read-256', 'read-1000', 'list20-256', 'list20-1000', 'create-256', 'create-1000'],
       schedule: { rounds: 3, seconds: 2, warmUp: 1, connections: 1_000 },
     },
+    '--compare main': {
+      kind: 'compare',
+      revision: 'main',
+      work: ['read', 'list20', 'filter20', 'create', 'update', 'mix'],
+      schedule: { rounds: 9, seconds: 1, warmUp: 6, connections: 64 },
+    },
+    '--writes --compare main --work update --rounds 6 --once': {
+      kind: 'compare',
+      work: ['update'],
+      schedule: { rounds: 6, seconds: 1, warmUp: 6, connections: 64 },
+    },
     '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
     '--work read --as reads-2': { ...CONTENDERS, as: 'reads-2' },
   };
