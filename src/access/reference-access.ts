@@ -96,7 +96,8 @@ export function accessToWrite(
   access: Access,
   values: Readonly<Record<string, unknown>>,
 ): Maybe<Access> {
-  const keys = accessRules(request)?.keysOf(model) ?? [];
+  const keys = accessRules(request)?.keysOf(model);
+  if (!keys || keys.length === 0) return access;
   const sent = keys.flatMap((key) => sentKey(key, access, values) ?? []);
   if (sent.length === 0) return access;
   return then(all(sent.map((key) => key.access?.(request) ?? OPEN_ACCESS)), (granted) =>

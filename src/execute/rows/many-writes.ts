@@ -19,17 +19,15 @@ export function orderTest(info: ModelInfo) {
     const isOwn = (values: Values) => [...ownReferences].some((name) => (values[name] ?? null) !== null);
     const isRival = (values: Values) =>
       [...unique].some((name) => values[name] !== undefined && !isOfKey(key, name));
-    return rows.some(isOwn) || changes.filter(isRival).length > 1;
+    return (ownReferences.size > 0 && rows.some(isOwn)) || changes.filter(isRival).length > 1;
   };
 }
 
 /** References in the values of any record. A request sees the same rows of a model for each of them. */
 export function referred(accesses: readonly Access[]): { readonly references?: readonly Reference[] } {
-  const all = new Map(
-    accesses.flatMap(({ references }) =>
-      references.map((each) => [[...keyAttributes(each), each.target.name].join('\0'), each] as const),
-    ),
-  );
+  const all = new Map<string, Reference>();
+  for (const { references } of accesses)
+    for (const each of references) all.set([...keyAttributes(each), each.target.name].join('\0'), each);
   return all.size === 0 ? {} : { references: [...all.values()] };
 }
 

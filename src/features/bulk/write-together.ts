@@ -94,10 +94,9 @@ export function compileManyRunner(
     // The values that a request presets in a row do not depend on the values of the row.
     const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
     const { row: preset } = one;
+    const isPreset = Object.keys(preset).length > 0;
     const returning = selected(one);
-    const rows = inputs.map(({ values = {} }) =>
-      Object.keys(preset).length > 0 ? Object.assign({}, values, preset) : values,
-    );
+    const rows = inputs.map(({ values = {} }) => (isPreset ? Object.assign({}, values, preset) : values));
     const accesses = inputs.map((each) => each.access);
     const written = await many.insert({ rows, ...referred(accesses), returning }, slotsOf(accesses), on);
     return show(written, returning.columns, rows.length, on);
@@ -141,8 +140,9 @@ export function compileManyRunner(
   };
   return async ({ items, each, inputs, access }, limit, on) => {
     if (items) {
-      const wanted = items.flatMap(({ input }) => input ?? []);
-      if (wanted.length < items.length || wanted.some(isVirtual)) return null;
+      const wanted: RequestArguments[] = [];
+      for (const { input } of items) if (input) wanted.push(input);
+      if (wanted.length < items.length || (virtuals.length > 0 && wanted.some(isVirtual))) return null;
       const values = wanted.map((input) => input.values ?? {});
       if (isOrdered(values, single === 'update' && !isSwapped ? values : [])) return null;
       return (single === 'create' ? insert : update)(wanted, access, on);

@@ -141,11 +141,9 @@ async function inclusionsOf(
   const named = new Map<NestedLevel, NestedSet[]>();
   for (const set of nested) named.set(set.level, [...(named.get(set.level) ?? []), set]);
   const found: Inclusion[] = [];
-  for (const [{ plan, max }, sets] of named) {
+  for (const [{ plan, max, nested: inner }, sets] of named) {
     const access = await accessToShow(place, plan);
     if (!access || isHidden(plan, form, access)) continue;
-    const items = sets.flatMap(({ create, update }) => [...create, ...update]);
-    const inner = items.flatMap(({ input }) => (input?.query as NestedInputs | undefined)?.nested ?? []);
     const target = access.target.form;
     found.push({
       plan,
@@ -153,10 +151,16 @@ async function inclusionsOf(
       size: max,
       sort: plan.target.defaultSort,
       filter: null,
-      include: await inclusionsOf(inner, target, viewOf, place),
+      include: inner.size === 0 ? [] : await inclusionsOf(setsWithin(sets), target, viewOf, place),
     });
   }
   return found;
+}
+
+/** The children of children. */
+function setsWithin(sets: readonly NestedSet[]): readonly NestedSet[] {
+  const items = sets.flatMap(({ create, update }) => [...create, ...update]);
+  return items.flatMap(({ input }) => (input?.query as NestedInputs | undefined)?.nested ?? NONE);
 }
 
 /** The access of a request to the rows of a relation; null where its rules refuse to show them. */

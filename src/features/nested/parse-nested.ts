@@ -87,8 +87,10 @@ function touchOf(nested: readonly NestedSet[]): Touch | undefined {
 }
 
 function rowsOf(nested: readonly NestedSet[]): number {
-  const items = nested.flatMap((set) => VERBS.flatMap((verb) => set[verb]));
-  return items.reduce((sum, { input }) => sum + 1 + (input?.query.otherRows ?? 0), 0);
+  let sum = 0;
+  for (const set of nested)
+    for (const verb of VERBS) for (const { input } of set[verb]) sum += 1 + (input?.query.otherRows ?? 0);
+  return sum;
 }
 
 type LevelReader = (
@@ -122,14 +124,18 @@ function compileLevel(level: NestedLevel, form: Form): LevelReader {
       issues.push({ pointer: bodyPointer(name), code: 'tooMany', detail });
     }
     const access: Partial<Record<Verb, Access>> = {};
-    const needed = isWhole ? (['delete'] as const) : [];
-    for (const verb of new Set([...needed, ...sent.map((each) => each.verb)]))
+    const needed = new Set<Verb>(isWhole ? ['delete'] : []);
+    for (const { verb } of sent) needed.add(verb);
+    for (const verb of needed)
       access[verb] = (await accessRules(request)?.accessTo(target.model)?.(request, verb)) ?? OPEN_ACCESS;
     const items: Record<Verb, NestedItem[]> = { create: [], update: [], delete: [] };
     const known = new Map<string, number>();
+    const created = new Map<string, number>();
     for (const [index, { verb, place, body }] of sent.entries()) {
       if (issues.length > MAX_ISSUES) break;
-      const keys = verb === 'create' ? new Map<string, number>() : known;
+      // The database compares the keys of new children.
+      const keys = verb === 'create' ? created : known;
+      created.clear();
       const own = access[verb] as Access;
       const context = { access: own, absent: NO_INPUTS, index, keys, budget, repeated: repeatedChild };
       const parsed = parsers[verb]()(request, context, body);
@@ -225,14 +231,18 @@ function itemsOf(
     return [];
   }
   const all = isOne ? [value] : (value as readonly unknown[]);
-  return all.flatMap((body, index): readonly SentItem[] => {
+  const sent: SentItem[] = [];
+  for (const [index, body] of all.entries()) {
     const at = isOne ? placeOf(place) : placeOf(place, index);
     const verb = verbOf(body);
-    if (verbs.has(verb)) return [{ verb, place: at, body }];
+    if (verbs.has(verb)) {
+      sent.push({ verb, place: at, body });
+      continue;
+    }
     const detail = `The endpoints of ${target.name} have no ${verb}, so that none can be nested.`;
     issues.push({ pointer: `/${at}`, code: 'nested.verb', detail });
-    return [];
-  });
+  }
+  return sent;
 }
 
 /** The segments of a pointer. */

@@ -1,11 +1,13 @@
 /** Children of new records, as their answer has them: the rows that were written, where a read would find the same. */
 import { relatedAccess } from '../../access/related-access.js';
+import { describeModel } from '../../describe/describe-model.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { ofTables, tableFacts } from '../../describe/table-facts.js';
 import { type Group, isReadByRows, NO_ITEMS } from '../../execute/records/read-related.js';
 import { triggersOf } from '../../execute/rows/sql-executor.js';
 import { describeTable, type TableSql } from '../../execute/sql/select-sql.js';
 import { type Slots, textOf } from '../../execute/sql/statement.js';
+import { columnOf } from '../../execute/sql/table-indexes.js';
 import type { ShownModel } from '../../express/resources/resource.js';
 import type { CompletionPlace, ShownRecords, WrittenRelated } from '../../handle/outcome.js';
 import { type FoundRelation, PARENT, relatedRows, relatedSlots } from '../../operation/related-rows.js';
@@ -57,11 +59,14 @@ export function isShownAsWritten(level: NestedLevel): boolean {
     const { attributes } = target.info;
     const isOver = ([column, ...more]: readonly string[], name: string) =>
       more.length === 0 && column === name;
+    const targetColumn = columnOf(target.info, relation.targetKey);
+    const parentColumn = columnOf(describeModel(relation.parent), relation.parentKey);
     const isSure = child.foreignKeys.some(
       (key) =>
         key.isSure &&
         key.target === parent.id &&
-        isOver(key.columns, attributes.get(relation.targetKey)?.column ?? ''),
+        isOver(key.columns, targetColumn) &&
+        isOver(key.targetColumns, parentColumn),
     );
     return (
       isSure &&
@@ -151,15 +156,16 @@ function orderOf(
     terms.push({ values: texts.map((text) => read(text as string)), sign: descending ? -1 : 1 });
   }
   const rowOf = (place: number) => items[place]?.task.row ?? 0;
-  const order = items.map((_, place) => place);
-  return order.sort((one, other) => {
+  const compare = (one: number, other: number): number => {
     if (rowOf(one) !== rowOf(other)) return rowOf(one) - rowOf(other);
     for (const { values, sign } of terms) {
-      const [a, b] = [values[one] ?? 0, values[other] ?? 0];
+      const a = values[one] as bigint | number;
+      const b = values[other] as bigint | number;
       if (a !== b) return a < b ? -sign : sign;
     }
     return 0;
-  });
+  };
+  return items.map((_, place) => place).sort(compare);
 }
 
 /** Some of the records, in any order. */

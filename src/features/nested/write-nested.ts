@@ -193,9 +193,10 @@ function isOfSome(tasks: readonly LevelTask[], verb: Verb): boolean {
 }
 
 function itemsOf(tasks: readonly LevelTask[], verb: Verb): readonly TaskItem[] {
-  return tasks.flatMap((task) =>
-    task.set[verb].flatMap((item) => (item.input ? { task, item, input: item.input } : [])),
-  );
+  const items: TaskItem[] = [];
+  for (const task of tasks)
+    for (const item of task.set[verb]) if (item.input) items.push({ task, item, input: item.input });
+  return items;
 }
 
 /** The access of a request to a verb. It is the same for all parents. */
@@ -295,14 +296,17 @@ async function createAll(
 ): Promise<NestedChildren | null | false> {
   const items = itemsOf(tasks, 'create');
   if (items.length === 0) return null;
-  if (items.some(({ task, input }) => otherPlace(work, task, input) !== undefined)) return false;
+  const { scoped } = work.level;
+  if (scoped.length > 0 && items.some(({ task, input }) => otherPlace(work, task, input) !== undefined))
+    return false;
   const access = accessOf(tasks, 'create');
-  const inputs = items.map(({ task, input: { query, access: own, id }, input }): RequestArguments => {
-    return { query, access: own, id, values: valuesUnder(work, task, input) };
+  const written = items.map(({ task, input }) => {
+    const { query, access: own, id } = input;
+    return asItem({ query, access: own, id, values: valuesUnder(work, task, input) });
   });
-  const request = { items: inputs.map(asItem), each: null, inputs: ATOMIC, access };
-  const written = await work.together[isShown ? 'createShown' : 'create']()(request, 0, on);
-  return written?.shown ? { items, shown: written.shown, columns: written.columns } : false;
+  const request = { items: written, each: null, inputs: ATOMIC, access };
+  const found = await work.together[isShown ? 'createShown' : 'create']()(request, 0, on);
+  return found?.shown ? { items, shown: found.shown, columns: found.columns } : false;
 }
 
 function asItem(input: RequestArguments) {
