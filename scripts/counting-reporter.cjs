@@ -1,15 +1,31 @@
 /** Mocha's ordinary output, and what came of the run for the process that started it. */
 const { Runner, reporters } = require('mocha');
+const path = require('node:path');
+const { processorTime } = require('./processor-time.cjs');
+
+const { EVENT_RUN_BEGIN, EVENT_RUN_END, EVENT_SUITE_END } = Runner.constants;
 
 module.exports = class CountingReporter extends reporters.Spec {
   constructor(runner, options) {
     super(runner, options);
-    runner.once(Runner.constants.EVENT_RUN_END, () => {
+    const costs = {};
+    let before = 0;
+    runner.once(EVENT_RUN_BEGIN, () => {
+      before = processorTime();
+    });
+    runner.on(EVENT_SUITE_END, ({ parent, file }) => {
+      if (!parent?.root) return;
+      const now = processorTime();
+      const name = path.relative(process.cwd(), file);
+      costs[name] = (costs[name] ?? 0) + now - before;
+      before = now;
+    });
+    runner.once(EVENT_RUN_END, () => {
       const { passes, failures, pending } = this.stats;
       const failed = this.failures.map(
         (test) => `${test.titlePath().join(' › ')}\n    ${test.file}\n    ${told(test.err)}`,
       );
-      process.send?.({ passed: passes, failed: failures, skipped: pending, failures: failed });
+      process.send?.({ passed: passes, failed: failures, skipped: pending, failures: failed, costs });
     });
   }
 };

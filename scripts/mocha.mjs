@@ -21,7 +21,7 @@ export const EXPRESS_4 = { CRUD_TEST_EXPRESS: '4', CRUD_TEST_POOL: '1' };
 
 /** Counts before the first run. */
 export function noCounts() {
-  return { runs: 0, passed: 0, failed: 0, skipped: 0, failures: [] };
+  return { runs: 0, passed: 0, failed: 0, skipped: 0, failures: [], costs: new Map() };
 }
 
 /** Runs files and adds to the counts. The options are those of `runScript`; another folder has a Mocha of its own. */
@@ -29,12 +29,14 @@ export async function mocha(counts, files, options = {}) {
   const program = path.resolve(options.folder ?? root, path.relative(root, programs.mocha));
   await runScript(program, ['--reporter', 'scripts/counting-reporter.cjs', ...files], {
     ...options,
-    onMessage({ passed, failed, skipped, failures }) {
+    onMessage({ passed, failed, skipped, failures, costs }) {
       counts.runs += 1;
       counts.passed += passed;
       counts.failed += failed;
       counts.skipped += skipped;
       counts.failures.push(...failures);
+      for (const [file, cost] of Object.entries(costs))
+        counts.costs.set(file, (counts.costs.get(file) ?? 0) + cost);
     },
   });
 }
@@ -42,4 +44,11 @@ export async function mocha(counts, files, options = {}) {
 /** Again at the end: two runs print tens of thousands of lines, and a log is read from its last. */
 export function printFailures(counts) {
   for (const failure of counts.failures) process.stdout.write(`\nFAILED: ${failure}\n`);
+}
+
+/** Prints the ten files of all runs that take most processor time, with that of their databases and other processes. */
+export function printCosts({ costs }) {
+  const most = [...costs].sort(([, one], [, other]) => other - one).slice(0, 10);
+  process.stdout.write('\nMost processor time, in seconds:\n');
+  for (const [file, cost] of most) process.stdout.write(`${cost.toFixed(1).padStart(6)}  ${file}\n`);
 }

@@ -4,7 +4,16 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { compile, NO_COLLECTION } from './compile.mjs';
-import { EXPRESS_4, mocha, noCounts, OVER_HTTP, printFailures, tagged, without } from './mocha.mjs';
+import {
+  EXPRESS_4,
+  mocha,
+  noCounts,
+  OVER_HTTP,
+  printCosts,
+  printFailures,
+  tagged,
+  without,
+} from './mocha.mjs';
 import { programs, root, runScript, StepFailed, step } from './step.mjs';
 
 const COVERAGE = 'coverage/tmp';
@@ -42,6 +51,7 @@ export async function test(args) {
     if (!isShort)
       await step('Coverage', () => runScript(programs.c8, ['report', '--temp-directory', COVERAGE]));
   } finally {
+    if (counts.runs > 0) printCosts(counts);
     printFailures(counts);
     if (counts.runs > 0) process.stdout.write(`\n${counts.passed} passed, ${counts.failed} failed\n`);
   }
