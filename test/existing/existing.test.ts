@@ -9,7 +9,7 @@ describe('existing databases', () => {
   // from chinook is a test of the package.
   for (const [name, every] of [
     ...wholeOr([], [['chinook', 1] as const, ['northwind', 1] as const]),
-    ['adventureworks', wholeOr(16, 1)] as const,
+    ['adventureworks', wholeOr(24, 1)] as const,
   ]) {
     it(`answer as SQL does: ${name}`, async () => {
       await using database = await withSchema(name);

@@ -148,7 +148,7 @@ describe('losing connections', () => {
   });
 
   it('[F5] has them cut after each number of bytes, from the log-in to the last row', async () => {
-    for (let bytes = 0; bytes < 900; bytes += wholeOr(45, 15)) {
+    for (let bytes = 0; bytes < 900; bytes += wholeOr(75, 15)) {
       proxy.reset();
       proxy.limitData(bytes);
       expectCalm(await Promise.all(mixedRequests(site, 6)));

@@ -52,8 +52,8 @@ const SLOW_TABLES = `
   CREATE EVENT TRIGGER take_time ON ddl_command_start WHEN TAG IN ('CREATE TABLE') EXECUTE FUNCTION take_time()`;
 
 const applications = guidePages().flatMap(applicationsOf);
-/** All are compiled. In short one page, which has a dozen, has each third one run. */
-const RUN_OF_A_PAGE = wholeOr(3, 1);
+/** All are compiled. In short one page, which has a dozen, has each fifth one run. */
+const RUN_OF_A_PAGE = wholeOr(5, 1);
 const started = guidePages().flatMap((page) =>
   applications.filter((each) => each.page === page).filter((_, index) => index % RUN_OF_A_PAGE === 0),
 );

@@ -79,7 +79,8 @@ describe('pages of the largest rows in a process with little memory', function (
 
   it('are refused beyond the limit of one result, and the next request is answered', async () => {
     await fill(`"${'x'.repeat(TOO_LARGE)}"`);
-    for (const path of PATHS) {
+    // In short each second one.
+    for (const path of PATHS.filter((_, at) => at % wholeOr(2, 1) === 0)) {
       const { status, body } = await fixture.get(path);
       expect(status, path).to.equal(400);
       expect(JSON.parse(body).detail).to.include(ALLOWED).and.to.include('fields');

@@ -1,4 +1,5 @@
 /** Feeds as pages: each event once and in order, judged by the conditions and masks of the list. */
+// @runs fast
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** A subscriber of one tenant never gets an id that was another one's all the time, and is told of each that was its own. */
+// @runs fast
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';

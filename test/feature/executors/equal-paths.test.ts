@@ -575,7 +575,7 @@ describe('the fast path and the general path', () => {
           fc.asyncProperty(one, one, async (before, after) => {
             await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: after }, [OLD], before);
           }),
-          { numRuns: wholeOr(2, 10) },
+          { numRuns: wholeOr(1, 10) },
         );
       });
     }
@@ -715,7 +715,7 @@ describe('the fast path and the general path', () => {
           await sameWrite(paths, { method: 'POST', path: '/things', body: before });
           await sameWrite(paths, { method: 'PATCH', path: '/things/1', body: after }, [OLD], before);
         }),
-        { numRuns: wholeOr(20, 50) },
+        { numRuns: wholeOr(12, 50) },
       ));
   });
 });

@@ -445,7 +445,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
         texts.set(text, JSON.stringify(parts));
         expect(decodeURIComponent(encodeURIComponent(text))).to.equal(text);
       }),
-      { numRuns: wholeOr(500, 10_000) },
+      { numRuns: wholeOr(200, 10_000) },
     );
   });
 
@@ -481,7 +481,7 @@ except(OF_MANY).describe('an id of several attributes', () => {
         expectNothing(await site.agent.delete(encoded), 204);
         expect(await Text.count()).to.equal(1);
       }),
-      { numRuns: wholeOr(12, 150) },
+      { numRuns: wholeOr(6, 150) },
     );
   });
 });

@@ -1,4 +1,5 @@
 /** The catalogue completes the plan of a resource before its first request, and refuses a key that addresses several rows. */
+// @runs fast
 import { expect } from 'chai';
 import express from 'express';
 import { Column, DataType, Model, PrimaryKey, Sequelize, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** Values of each type in a history: those of a read, byte for byte. */
+// @runs fast
 import { expect } from 'chai';
 import type { DataType as ColumnDataType } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';

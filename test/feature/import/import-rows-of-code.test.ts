@@ -1,4 +1,5 @@
 /** `Repository.importRows`: rows of the application's own code, by our statements and by Sequelize, in units of work and within a scope. */
+// @runs fast
 import { expect } from 'chai';
 import { UniqueConstraintError } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';

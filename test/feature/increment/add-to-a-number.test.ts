@@ -1,4 +1,5 @@
 /** Changes that add to numbers of a record, by either runner: each amount once, or a refusal that names it. */
+// @runs fast
 import { expect } from 'chai';
 import { Min } from 'class-validator';
 import type { Request } from 'express';

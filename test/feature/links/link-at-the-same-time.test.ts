@@ -1,4 +1,5 @@
 /** Clients that change the same links at once, from both sides: no link is doubled or lost, and no client sees a deadlock. */
+// @runs fast
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { except } from '../../support/combination.js';

@@ -1,4 +1,5 @@
 /** Links to exactly the records that a request names, and nothing that rules of others refuse, by either runner. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { QueryTypes } from 'sequelize';

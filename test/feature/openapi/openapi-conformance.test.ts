@@ -1,4 +1,5 @@
 /** Every documented operation against the running application: nothing undocumented, nothing documented in vain. */
+// @runs fast
 import { expect } from 'chai';
 import type { Response } from 'supertest';
 import type { JsonSchema } from '../../../src/schema/json-schema.js';

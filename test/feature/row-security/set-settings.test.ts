@@ -1,4 +1,5 @@
 /** The settings of a request are those of its statements, whatever runs them, and of no others. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import {

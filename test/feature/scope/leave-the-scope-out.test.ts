@@ -186,7 +186,7 @@ describe('[R18] a scope that is left out', () => {
         },
       });
       try {
-        const found = await findings('list', FEATURES, {}, WITH_AND_WITHOUT);
+        const found = await findings('list', FEATURES, {}, wholeOr(BESIDE_OTHERS, WITH_AND_WITHOUT));
         expect(found).to.match(/shows "~|differs with others' rows/);
         expect(found).to.include('It has no condition of the scope');
       } finally {
