@@ -60,14 +60,27 @@ export function ownSchema(
 
 /** The schema of a body, with the forms and members that features add. */
 export function bodySchemaOf(
+  resource: Pick<DescribedResource, 'plan' | 'features'>,
+  kind: 'create' | 'update' | 'replace',
+): JsonSchema {
+  const members = resource.features[kind].bodyMembers.map((each) => each.describe().body);
+  return withProperties(valuesSchemaOf(resource, kind), members);
+}
+
+/** The schema of a body that has the values of a record alone. */
+export function bareSchemaOf(resource: DescribedResource, kind: 'create' | 'update'): JsonSchema {
+  const { features, names } = resource;
+  return features[kind].bodyMembers.length > 0
+    ? valuesSchemaOf(resource, kind)
+    : schemaRef(names.schemas[kind]);
+}
+
+function valuesSchemaOf(
   { plan, features }: Pick<DescribedResource, 'plan' | 'features'>,
   kind: 'create' | 'update' | 'replace',
 ): JsonSchema {
   const schema = bodyJsonSchema(plan, kind);
-  return withProperties(
-    features[kind].forms?.describe(schema) ?? schema,
-    features[kind].bodyMembers.map((each) => each.describe().body),
-  );
+  return features[kind].forms?.describe(schema) ?? schema;
 }
 
 /** The record that a write answers, with the members that its body may have had. */

@@ -101,9 +101,8 @@ export function compileParser(
     return compileQueryParser({ plan, access: evaluateAccess }, operation, readers, readHead);
   const limits = bodyLimits(plan, isReplaced ? 'create' : operation, bodyLimit);
   const { prepareBody, forms, bodyMembers } = features[operation];
-  const parseValues = withMembers(
-    isReplaced ? compileReplacement(plan) : compileValuesParser(plan, operation, forms),
-    bodyMembers,
+  const parseValues = withMembers(bodyMembers, (names) =>
+    isReplaced ? compileReplacement(plan, names) : compileValuesParser(plan, operation, forms, null, names),
   );
   return async (request) => {
     const access = await accessOf(request, endpoint);
@@ -168,8 +167,8 @@ export function compileWorkParser(
 }
 
 /** The parser of a record that takes the place of another one. */
-function compileReplacement(plan: ResourcePlan): ValuesParser {
-  const schemaFor = perForm((form) => replacementSchema(plan, form));
+function compileReplacement(plan: ResourcePlan, members: readonly string[]): ValuesParser {
+  const schemaFor = perForm((form) => ({ ...replacementSchema(plan, form), members }));
   return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
@@ -205,9 +204,13 @@ export type ValuesParser = (
 ) => Maybe<ParsedValues>;
 
 /** The same with members of the body that are no attributes. All that is wrong is told at once. */
-export function withMembers(parseValues: ValuesParser, members: readonly BodyMembers[]): ValuesParser {
-  if (members.length === 0) return parseValues;
+export function withMembers(
+  members: readonly BodyMembers[],
+  compileValues: (names: readonly string[]) => ValuesParser,
+): ValuesParser {
   const names = members.flatMap((each) => each.names);
+  const parseValues = compileValues(names);
+  if (names.length === 0) return parseValues;
   const parseBoth: ValuesParser = async (request, access, sent, budget, id) => {
     const body = sent as Readonly<Record<string, unknown>>;
     const issues: RequestIssue[] = [];
@@ -240,16 +243,19 @@ export function withMembers(parseValues: ValuesParser, members: readonly BodyMem
  *
  * @param forms that these may have. Default: none but those of columns
  * @param given attributes that the server sets in a record that is not that of the request. Default: it is
+ * @param members that a body may have as well, and that others parse
  */
 export function compileValuesParser(
   plan: ResourcePlan,
   kind: BodyKind,
   forms: BodyForms | null = null,
   given: readonly string[] | null = null,
+  members: readonly string[] = [],
 ): ValuesParser {
-  const schemaFor = perForm((form) =>
-    bodySchema(plan, kind, new Set([...closedAttributes(form, kind), ...(given ?? [])])),
-  );
+  const schemaFor = perForm((form) => ({
+    ...bodySchema(plan, kind, new Set([...closedAttributes(form, kind), ...(given ?? [])])),
+    members,
+  }));
   const isRuled = given === null && Boolean(plan.access?.fields.size);
   const isScoped = Boolean(plan.access?.scope.size);
   const isGiven = Boolean(plan.access?.set.size);

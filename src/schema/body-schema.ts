@@ -44,6 +44,8 @@ export interface BodySchema extends ValueSchema {
   readonly hasRules: boolean;
   /** The only properties a body may have. */
   readonly properties: ReadonlySet<string>;
+  /** Members that a body may have beside them, and that others parse. */
+  readonly members?: readonly string[];
   /** Properties that a client could see or set, but not this one; naming them is a mistake of its own kind. */
   readonly readOnly: ReadonlySet<string>;
   /** Properties of the class that this client cannot set; their rules are not evaluated. */
@@ -190,7 +192,7 @@ export async function readThroughSchema(
         issues.push(
           schema.readOnly.has(name)
             ? readOnlyIssue(name)
-            : unknownProperty(bodyPointer(name), name, [...schema.properties], length < MAX_GUESSES),
+            : unknownProperty(bodyPointer(name), name, namesOf(schema), length < MAX_GUESSES),
         );
       continue;
     }
@@ -219,6 +221,10 @@ export async function readThroughSchema(
   if (issues.length === 0) issues.push(...storageIssues(schema, values));
   if (issues.length > 0) throw new InvalidBodyError(issues);
   return { instance, values };
+}
+
+function namesOf({ properties, members = [] }: BodySchema): readonly string[] {
+  return [...properties, ...members];
 }
 
 async function validateByClass(schema: BodySchema, values: BodyValues, reading: ClassReading) {

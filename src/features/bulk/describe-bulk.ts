@@ -20,7 +20,7 @@ import {
   type ResponseObject,
   schemaRef,
 } from '../../openapi/openapi-object.js';
-import { bodySchemaOf } from '../../openapi/resource-schemas.js';
+import { bareSchemaOf, bodySchemaOf } from '../../openapi/resource-schemas.js';
 import { type RouteWords, USUAL } from '../../operation/route-spec.js';
 import { patchTypes } from '../../schema/body-json-schema.js';
 import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
@@ -93,8 +93,9 @@ function bulkParameters({ plan, features }: DescribedResource, endpoint: BulkEnd
     .map((each) => (endpoint === 'deleteMany' && each.name === 'q' ? { ...each, required: true } : each));
 }
 
-function bodyOf({ plan, names }: DescribedResource, endpoint: BulkEndpoint): RequestBodyObject | undefined {
+function bodyOf(resource: DescribedResource, endpoint: BulkEndpoint): RequestBodyObject | undefined {
   if (endpoint === 'deleteMany') return undefined;
+  const { plan, names } = resource;
   const item = endpoint === 'createMany' ? names.schemas.create : names.schemas.change;
   const items: JsonSchema = {
     type: 'array',
@@ -103,7 +104,8 @@ function bodyOf({ plan, names }: DescribedResource, endpoint: BulkEndpoint): Req
     maxItems: maxOf(plan),
   };
   if (endpoint === 'createMany') return { required: true, content: jsonContent(items) };
-  const one = schemaRef(names.schemas.update);
+  // A change by q takes no children.
+  const one = bareSchemaOf(resource, 'update');
   const patches = patchTypes(plan).mediaTypes.map((type): [string, MediaTypeObject] => [
     type,
     { schema: one },

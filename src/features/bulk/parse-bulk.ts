@@ -110,8 +110,9 @@ function compileBodyParser(
 ) {
   const limits = bodyLimits(plan, kind, bodyLimit);
   const listLimits = { ...limits, mediaTypes: ['application/json'] };
-  const parseValues = compileValuesParser(plan, kind, features[kind].forms);
-  const parseWhole = withMembers(parseValues, features[kind].bodyMembers);
+  const { forms, bodyMembers } = features[kind];
+  const parseValues = compileValuesParser(plan, kind, forms);
+  const parseWhole = withMembers(bodyMembers, (names) => compileValuesParser(plan, kind, forms, null, names));
   const parseItem = compileItemParser(plan, kind, parseWhole);
   return async (
     request: Request,

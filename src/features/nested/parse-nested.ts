@@ -166,7 +166,7 @@ function itemParser(
   return compileItemParser(
     plan,
     kind,
-    withMembers(compileValuesParser(plan, kind, null, [given]), members),
+    withMembers(members, (names) => compileValuesParser(plan, kind, null, [given], names)),
     given,
   );
 }

@@ -1,18 +1,23 @@
 /** Upserts in the document: parameters of the route that creates, and its other answer. */
 import { type DescribedResource, inputParameter } from '../../openapi/described-route.js';
 import { jsonContent, type OperationObject, schemaRef } from '../../openapi/openapi-object.js';
+import { bareSchemaOf } from '../../openapi/resource-schemas.js';
 import { type JsonSchema, objectOf } from '../../schema/json-schema.js';
 import { maxOf } from '../bulk/bulk-options.js';
 import { upsertInputs, upsertKeys } from './upsert-options.js';
 
 /** Adds an upsert to the description of a create. */
-export function describeUpsert(
-  { plan, names: { schemas }, features }: DescribedResource,
-  one: OperationObject,
-): OperationObject {
+export function describeUpsert(resource: DescribedResource, one: OperationObject): OperationObject {
+  const { plan, names, features } = resource;
+  const { schemas } = names;
   const record = schemaRef(schemas.create);
   const written = schemaRef(schemas.written);
-  const many: JsonSchema = { type: 'array', items: record, minItems: 1, maxItems: maxOf(plan) };
+  // An upsert takes the values of a record, and no children. An array may be a create of many with children.
+  const members = features.create.bodyMembers.flatMap((each) => each.names);
+  const without =
+    members.length > 0 ? ` It takes no ${members.map((each) => `\`${each}\``).join(' or ')}.` : '';
+  const item = plan.endpoints.has('createMany') ? record : bareSchemaOf(resource, 'create');
+  const many: JsonSchema = { type: 'array', items: item, minItems: 1, maxItems: maxOf(plan) };
   const results: JsonSchema = objectOf({
     items: { type: 'array', items: written },
     created: {
@@ -27,7 +32,7 @@ export function describeUpsert(
     ...one,
     description:
       `${one.description}\n\nWith \`on_conflict\` a record that has the values of this key is changed: by the properties that the body has, ` +
-      'without those of the key. An array of records is written whole or not at all.',
+      `without those of the key.${without} An array of records is written whole or not at all.`,
     parameters: [...(one.parameters ?? []), ...upsertInputs(upsertKeys(plan)).flatMap(inputParameter)],
     requestBody: { required: true, content: jsonContent({ oneOf: [record, many] }, example) },
     responses: {

@@ -4,13 +4,20 @@ import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescri
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { emptyTables } from '../../support/empty-tables.js';
+import { expectIssue } from '../../support/expect-answer.js';
 import { describeNested } from '../../support/nested-orders.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-@Crud({ nested: { legs: { max: 5 } }, history: true })
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany', 'upsert'],
+  upsert: [['name']],
+  filterAllow: ['name'],
+  nested: { legs: { max: 5 } },
+  history: true,
+})
 @Table({ tableName: 'trips', timestamps: false, version: true })
 class Trip extends NumberedRow {
-  @Column({ type: DataType.TEXT, allowNull: false }) declare name: string;
+  @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare name: string;
   @HasMany(() => Leg) declare legs: Leg[];
 }
 
@@ -88,5 +95,32 @@ describeNested('nested writes with other features', () => {
     expect(Object.keys(TripUpdate.properties.legs.properties)).to.deep.equal(['create', 'update', 'delete']);
     expect(TripWritten.properties.legs.properties).to.have.all.keys('items', 'has_next');
     expect(TripRead.properties).to.not.have.property('legs');
+  });
+
+  it('are not described where a request takes none', async () => {
+    const { body: document } = await site.agent.get('/openapi.json');
+    const { post, patch } = document.paths['/trips'];
+    const schemaOf = ({ requestBody }: typeof post) => requestBody.content['application/json'].schema.oneOf;
+    const [one, many] = schemaOf(post);
+    expect(one).to.deep.equal({ $ref: '#/components/schemas/TripCreate' });
+    expect(many.items.properties).to.have.all.keys('name');
+    expect(post.description).to.include('With `on_conflict`').and.to.include('It takes no `legs`.');
+    const upsert = await site.agent.post('/trips?on_conflict=name').send([{ name: 'a', legs: [] }]);
+    expect(upsert.body.errors[0]).to.include({ pointer: '/0/legs', code: 'unknownProperty' });
+    const [items, each] = schemaOf(patch);
+    expect(items.items).to.deep.equal({ $ref: '#/components/schemas/TripChange' });
+    expect(each.properties).to.have.all.keys('name');
+    const byFilter = await site.agent.patch('/trips?q=name==a').send({ legs: {} });
+    expect(byFilter.body.errors[0]).to.include({ pointer: '/legs', code: 'unknownProperty' });
+  });
+
+  it('are named where a request misspells them', async () => {
+    const detail = "There is no such property. Did you mean 'legs'? The properties are name, legs.";
+    const created = await site.agent.post('/trips').send({ name: 'a', leg: [] });
+    expectIssue(created, 422, { pointer: '/leg', code: 'unknownProperty', detail });
+    const changed = await site.agent.patch('/trips').send([{ id: 1, leg: {} }]);
+    expect(changed.body.errors[0]).to.include({ pointer: '/0/leg', detail });
+    const both = await site.agent.post('/trips').send({ name: 'a', legs: [], Legs: [] });
+    expectIssue(both, 422, { pointer: '/Legs', code: 'unknownProperty', detail });
   });
 });
