@@ -42,12 +42,25 @@ const FULL_OF: Partial<Record<Options['kind'], Partial<Schedule>>> = {
 /** Workloads of a comparison of two revisions, where no others are named: half an hour. */
 const COMPARED = ['read', 'list20', 'filter20', 'create', 'update', 'mix'].join();
 
+/** Arguments of files that are shorter runs: `--as NAME` alone measures them again. Arguments behind them replace theirs. */
+const KEPT: Readonly<Record<string, string>> = {
+  extensions:
+    '--only node-http-pipelined,node-http,ours,ours-override,ours-interceptor,ours-read-schema,ours-getter,ours-unit-of-work --work read,list20,create,update --rounds 3',
+  neighbours:
+    '--only node-http-pipelined,node-http,ours,ours-group-commit,ours-pool-hook,ours-unprepared,ours-traced,ours-general --work read,list20,list100,deep20,filter20,create,update --rounds 3',
+  'page-of-20':
+    '--only node-http,node-http-scope,ours,ours-override,ours-interceptor,ours-getter,ours-scope,ours-unit-of-work --work list20 --rounds 7',
+  platforms: '--node 20,22,24,26 --postgres 14,18 --only node-http,ours --work read,list20,create --rounds 3',
+  visibility:
+    '--only node-http,ours,ours-channels,ours-metrics,ours-access-log,ours-server-timing,ours-opentelemetry,ours-traced --work read,list20 --rounds 7',
+};
+
 const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map(({ name }) => name);
 
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes an hour and a quarter; the results are bench/results/latest.*.
+Without options everything is measured, which takes an hour and a half; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --relations         lists with relations, which have contenders and workloads of their own
@@ -71,7 +84,8 @@ Without options everything is measured, which takes an hour and a quarter; the r
   --node N,N          the same on major versions of Node, which it installs; of ${VARIED.join(', ')} where no others are named
   --postgres N,N      likewise on major versions of PostgreSQL
   --processes N,N     likewise in several processes, which share the port
-  --as NAME           keeps a shorter run of contenders, as bench/results/NAME.md
+  --as NAME           keeps a shorter run of contenders, as bench/results/NAME.md; alone it measures again one of
+                      ${Object.keys(KEPT).join(', ')}
   --compare REV       a git revision of ours against the working tree; nine pairs of processes, in slices of a second in turn
   --transfer          whole exports and imports, beside COPY and unnest
   --feeds             open streams of changes: memory, idle statements, events judged
@@ -88,7 +102,7 @@ BENCH_DATABASE_URL is a PostgreSQL to use instead of one of its own; its process
  * @throws StartProblem for an option or a name that does not exist, and for a number that is none
  */
 export function readOptions(args: readonly string[]): Options {
-  const values = parse(args);
+  const values = parse([...(KEPT[parse(args).as ?? '']?.split(' ') ?? []), ...args]);
   const isQuick = values.quick ?? false;
   const suite = suiteOf(values);
   const contenderNames = namesOf(suite.contenders);
@@ -180,8 +194,8 @@ function suiteOf(given: Given): Suite {
 
 /** The curves have workloads of their own, and a comparison is of ours only. */
 function refuseTogether(kind: Exclude<Options['kind'], 'contenders' | 'help'>, given: Given): void {
-  if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
   if (given.as) throw new StartProblem(`--as does not go with --${kind}.`);
+  if (given.only) throw new StartProblem(`--only does not go with --${kind}.`);
   const [suite] = suitesIn(given);
   if (suite && kind !== 'compare') throw new StartProblem(`Use --${kind} or --${suite}, not both.`);
   if (isVaried(readPlatforms(given)))

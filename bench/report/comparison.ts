@@ -57,7 +57,7 @@ function cellsOf({ pairs }: Comparison, workload: string, figure: Figure): strin
     writeRange(intervalOf(ratios)),
     writeRange(quartiles),
     `${medianOf(itself).toFixed(3)} (${writeRange(intervalOf(itself))})`,
-    `${(100 * Math.expm1(error)).toFixed(1)} %`,
+    Number.isNaN(error) ? '–' : `${(100 * Math.expm1(error)).toFixed(1)} %`,
     judge(ratios, error),
     ...medians.map((median) => median.toFixed(0)),
   ].map((cell) => (ratios.length > 0 ? cell : '–'));

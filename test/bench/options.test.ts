@@ -45,6 +45,23 @@ describe('options of the benchmark', () => {
       schedule: { rounds: 6, seconds: 1, warmUp: 6, connections: 64 },
     },
     '--queries --work searchWords': { ...CONTENDERS, work: ['searchWords'] },
+    '--as page-of-20': {
+      ...CONTENDERS,
+      as: 'page-of-20',
+      work: ['list20'],
+      schedule: { rounds: 7, seconds: 2, warmUp: 1, connections: 64 },
+    },
+    '--as platforms --once --rounds 1 --node 22': {
+      ...CONTENDERS,
+      as: 'platforms',
+      isOnce: true,
+      only: ['node-http', 'ours'],
+      platforms: { node: ['22'], postgres: ['14', '18'], processes: [] },
+      schedule: { rounds: 1, seconds: 2, warmUp: 1, connections: 64 },
+    },
+    '--as extensions': { ...CONTENDERS, work: ['read', 'list20', 'create', 'update'] },
+    '--as neighbours': { ...CONTENDERS, as: 'neighbours' },
+    '--as visibility': { ...CONTENDERS, work: ['read', 'list20'] },
     '--work read --as reads-2': { ...CONTENDERS, as: 'reads-2' },
   };
   for (const [line, options] of Object.entries(read)) {
@@ -70,6 +87,7 @@ describe('options of the benchmark', () => {
     '--work reads': "--work has no 'reads'; choose from read,",
     '--as ../latest': "--as is '../latest'; use small letters",
     '--scaling --as curves': '--as does not go with --scaling.',
+    '--scaling --as extensions': '--as does not go with --scaling.',
     '--rounds 0': "--rounds is '0'; use an integer from 1 on.",
     '--seconds 1.5': "--seconds is '1.5'; use an integer from 1 on.",
     '--scaling --compare main': 'Use --scaling or --compare, not both.',
