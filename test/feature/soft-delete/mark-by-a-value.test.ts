@@ -1,4 +1,5 @@
 /** `softDelete`: a delete sets a flag, a status or a number, and each rule of `paranoid` holds for the rows. */
+// @runs fast
 
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';

@@ -1,4 +1,5 @@
 /** A lock column of any name, which this package or a trigger counts, is the tag of its rows, also of those that had none before. */
+// @runs fast
 
 import { expect } from 'chai';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
