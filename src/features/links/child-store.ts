@@ -1,11 +1,14 @@
 /** Links of a `hasMany`: the foreign key of a child is set or unset, by an update of the child as its own route does it. */
 import type { Action } from 'routing-controllers';
 import { accessToWrite } from '../../access/reference-access.js';
+import type { ModelClass } from '../../declare/crud-options.js';
 import { idOf } from '../../describe/row-key.js';
 import { selectValues } from '../../execute/session/select-values.js';
+import { quotedTable } from '../../execute/sql/sql-fragment.js';
 import { joinSlots } from '../../execute/sql/statement.js';
 import { lineageOf } from '../../express/resources/controller-metadata.js';
 import { CrudController } from '../../express/resources/crud-controller.js';
+import type { Resource } from '../../express/resources/resource.js';
 import { inCondition } from '../../handle/around-method.js';
 import { decideRoute } from '../../handle/decide-route.js';
 import type { HandlerContext } from '../../handle/handled-route.js';
@@ -18,6 +21,7 @@ import { recordValue } from '../../request/query/rule-filters.js';
 import type { BodyValues } from '../../schema/body-values.js';
 import { compileSingle, pathId } from '../bulk/write-in-turn.js';
 import { compileManyRunner } from '../bulk/write-together.js';
+import { linkedRelations } from './link-options.js';
 import { findChildrenSql } from './link-sql.js';
 import { type FoundLink, findSlots, type LinkRequest, type LinkStore, OutrunError } from './link-store.js';
 import type { Links } from './parse-links.js';
@@ -54,10 +58,11 @@ export function compileChildStore(
   return {
     shown: [],
     required: [],
-    ...(plan.model === parent.plan.model && {
+    ...(locksFirst(parent, target) && {
       async lock(input, isWhole, slots, on) {
         const { access, items, related } = input;
-        const fragment = findChildrenSql(below, related, { isWhole, isOne: items.length === 1 }, access);
+        const owner = { info: parent.plan.info, where: access.where };
+        const fragment = findChildrenSql(below, related, { isWhole, isOne: items.length === 1 }, owner);
         const all = joinSlots(slots, findSlots(below, { input, key: null }, items));
         const found = await selectValues(info, fragment, all, onPrimary(on));
         return new Set(found.map(([, , , ...id]) => JSON.stringify(id)));
@@ -90,6 +95,23 @@ export function compileChildStore(
       return add.length;
     },
   };
+}
+
+/** True where children are locked before their record: where their links lead back to it, all requests lock in the order of the tables. */
+function locksFirst(parent: Resource, child: Resource): boolean {
+  const { model } = parent.plan;
+  if (child.plan.model === model) return true;
+  return quotedTable(child.plan.model) < quotedTable(model) && leadsTo(child, model, new Set());
+}
+
+function leadsTo(from: Resource, model: ModelClass, before: Set<Resource>): boolean {
+  if (before.has(from)) return false;
+  before.add(from);
+  return linkedRelations(from.plan).some(({ below: { relation } }) => {
+    if (relation.through) return false;
+    const next = from.resourceOf(relation.target);
+    return relation.target === model || (next !== undefined && leadsTo(next, model, before));
+  });
 }
 
 const CHANGED = 'Somebody else changed the same links; read them again and repeat the change.';

@@ -186,21 +186,34 @@ function visibleTarget(below: SubresourcePlan, related: RelatedAccess): Predicat
   };
 }
 
+/** A record, and the rows of its model that a request may change. */
+interface Owner extends Pick<Access, 'where'> {
+  readonly info: ModelInfo;
+}
+
+function ownerSql({ info, where }: Owner, key: string): SqlFragment {
+  const table = describeTable(info);
+  const keys = named(columnsOf(table, info.primaryKey), 'k');
+  const rows = whereSql([compilePredicate(parentRows(info, where), table.column)]);
+  return sql`${OWNER} AS MATERIALIZED (SELECT ${keys}, ${table.column(key)} AS key FROM ${table.source}${rows})`;
+}
+
 /**
  * The same of a relation whose children have the key themselves. The third column is NULL for a child of no record, and false for one of another record.
  *
- * @param owner access to the record where it has the model of its children, and is not locked yet: it is locked among them, in one order
+ * @param owner the record where it is not locked yet. One of the model of its children is locked among them, in one order.
  */
 export function findChildrenSql(
   below: SubresourcePlan,
   related: RelatedAccess,
   { isWhole, isOne, isLocking = true }: FindChoice,
-  owner: Pick<Access, 'where'> | null = null,
+  owner: Owner | null = null,
 ): SqlFragment {
   const { target, given, from, seen, order, texts, name } = findParts(below, related, isOne);
   const { targetKey, parentKey } = below.relation;
   const { info } = below.target;
   const keys = columnsOf(target, info.primaryKey);
+  const isOneModel = owner?.info.model === info.model;
   const isOwn = owner
     ? sql`${target.column(targetKey)} IN (SELECT key FROM ${OWNER})`
     : compilePredicate(equalTo(targetKey, PARENT), target.column);
@@ -209,17 +222,12 @@ export function findChildrenSql(
   const wanted = [
     sql`SELECT ${some} FROM ${TARGET}`,
     ...(isWhole ? [sql`(${own})`] : []),
-    ...(owner ? [sql`SELECT ${joinSql(numbered(OWNER, 'k', keys), ', ')} FROM ${OWNER}`] : []),
+    ...(isOneModel ? [sql`SELECT ${joinSql(numbered(OWNER, 'k', keys), ', ')} FROM ${OWNER}`] : []),
   ];
   const isWanted = sql`(${joinSql(keys, ', ')}) IN (${joinSql(wanted, ' UNION ')})`;
   const locked = sql`SELECT ${named(keys, 'k')}, ${named(texts, 'i')}, ${isOwn} AS own FROM ${target.source}${whereSql([isWanted, ...(owner ? [] : seen)])} ORDER BY ${order}${isLocking ? sql` FOR NO KEY UPDATE OF ${name}` : raw('')}`;
-  const record = owner && compilePredicate(parentRows(info, owner.where), target.column);
   const tables = [
-    ...(record
-      ? [
-          sql`${OWNER} AS MATERIALIZED (SELECT ${named(keys, 'k')}, ${target.column(parentKey)} AS key FROM ${target.source}${whereSql([record])})`,
-        ]
-      : []),
+    ...(owner ? [ownerSql(owner, parentKey)] : []),
     given,
     sql`${TARGET} AS MATERIALIZED (SELECT ${GIVEN}.n, ${named(keys, 'k')} FROM ${from}${whereSql(seen)})`,
     sql`${LINK} AS MATERIALIZED (${locked})`,

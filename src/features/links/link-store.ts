@@ -58,7 +58,7 @@ export interface LinkStore {
   readonly shown: readonly AttributeInfo[];
   /** Attributes without which there is no new link. */
   readonly required: readonly AttributeInfo[];
-  /** Locks the record with its targets, in one order, where all are rows of one model. @returns their keys */
+  /** Locks the targets before the record, or with it where all are rows of one model: all requests lock in one order. @returns their keys */
   lock?(
     input: LinkArguments,
     isWhole: boolean,

@@ -8,6 +8,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { untilLocked } from '../../support/until-locked.js';
 import { withHook } from '../../support/with-hook.js';
 import { OVERRIDDEN } from './people.js';
 
@@ -38,6 +39,21 @@ class Thing extends NumberedRow {
 class Use extends Model {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare userId: number;
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare usedId: number;
+}
+
+/** Each leads to others, and is led to by another one. */
+@Crud({ links: { desks: { steal: true, touch: true } } })
+@Table({ tableName: 'rooms', timestamps: false, version: true })
+class Room extends NumberedRow {
+  @ForeignKey(() => Desk) @Column(DataType.INTEGER) declare deskId: number | null;
+  @HasMany(() => Desk, { foreignKey: 'roomId', constraints: false }) declare desks?: unknown[];
+}
+
+@Crud({ links: { rooms: { steal: true, touch: true } } })
+@Table({ tableName: 'desks', timestamps: false, version: true })
+class Desk extends NumberedRow {
+  @ForeignKey(() => Room) @Column(DataType.INTEGER) declare roomId: number | null;
+  @HasMany(() => Room, { foreignKey: 'deskId', constraints: false }) declare rooms?: unknown[];
 }
 
 const IDS = [1, 2, 3, 4];
@@ -122,3 +138,46 @@ for (const way of ['statements', 'records'] as const)
           );
       }));
   });
+
+except(OVERRIDDEN).describe('links of two models that lead to each other', () => {
+  const site = serveTestApp(() => ({ models: [Room, Desk], minPool: 4 }));
+  const fill =
+    'INSERT INTO rooms (id, version) VALUES (1, 0), (2, 0); INSERT INTO desks (id, version) VALUES (1, 0), (2, 0)';
+
+  beforeEach(() => site.engine.sequelize.query(`TRUNCATE rooms, desks; ${fill}`));
+
+  for (const [path, body] of [
+    ['/rooms/1/desks/2', undefined],
+    ['/rooms/1/desks', [{ id: 2 }]],
+    ['/desks/2/rooms/1', undefined],
+    ['/desks/2/rooms', [{ id: 1 }]],
+  ] as const)
+    it(`lock the rows of the first table first: PUT ${path}`, async () => {
+      const { sequelize } = site.engine;
+      const transaction = await sequelize.transaction();
+      const lock = (table: string, id: number) =>
+        sequelize.query(`SELECT FROM ${table} WHERE id = ${id} FOR UPDATE NOWAIT`, { transaction });
+      await lock('desks', 2);
+      const answer = Promise.resolve(site.agent.put(path).send(body));
+      await untilLocked(sequelize);
+      // The request has not locked it.
+      await lock('rooms', 1);
+      await transaction.commit();
+      expect((await answer).status).to.be.oneOf([200, 201]);
+      const { body: desk } = await site.agent.get('/desks/2');
+      const { body: room } = await site.agent.get('/rooms/1');
+      expect([desk.roomId, room.deskId]).to.deep.equal(path.startsWith('/rooms') ? [1, null] : [null, 2]);
+    });
+
+  it('are replaced as a whole', async () => {
+    const both = [{ id: 1 }, { id: 2 }];
+    await site.agent.put('/rooms/1/desks').send(both).expect(200);
+    await site.agent.put('/desks/1/rooms').send(both).expect(200);
+    const { body } = await site.agent.put('/rooms/1/desks').send([{ id: 2 }]);
+    expect(body).to.deep.equal({ items: [{ id: '2' }], added: 0, removed: 1 });
+    const { body: others } = await site.agent.put('/desks/1/rooms').send([]);
+    expect(others).to.deep.equal({ items: [], added: 0, removed: 2 });
+    await site.agent.put('/desks/9/rooms/1').expect(404);
+    await site.agent.put('/rooms/9/desks/1').expect(404);
+  });
+});
