@@ -7,6 +7,7 @@ import { HELP, type Options, readOptions } from './options.js';
 import { runContenders } from './run-contenders.js';
 import { say } from './say.js';
 import { runScaling } from './scaling/run-scaling.js';
+import { runServers } from './scaling/run-servers.js';
 import { runStart } from './start/run-start.js';
 import { ARTICLES } from './suite.js';
 import { runTransfer } from './transfer/run-transfer.js';
@@ -23,7 +24,11 @@ async function main(command: readonly string[]): Promise<void> {
 function work(options: Options, command: readonly string[]): Promise<boolean> {
   switch (options.kind) {
     case 'scaling':
-      return runScaling(options, command);
+      return runScaling(options, command).then(
+        async (counts) => (await runServers(options, command)) && counts,
+      );
+    case 'servers':
+      return runServers(options, command);
     case 'transfer':
       return runTransfer(options, command);
     case 'feeds':

@@ -8,7 +8,7 @@ import { ARTICLES, CROWDS, QUERIES, RELATIONS, type Suite, WRITES } from './suit
 
 /** The parsed command line. */
 export interface Options {
-  readonly kind: 'contenders' | 'scaling' | 'compare' | 'transfer' | 'feeds' | 'start' | 'help';
+  readonly kind: 'contenders' | 'scaling' | 'servers' | 'compare' | 'transfer' | 'feeds' | 'start' | 'help';
   readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
@@ -34,6 +34,7 @@ const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
 
 /** Schedules of full runs that have no contenders: whole exports and imports, processes of each program, and pairs of processes. */
 const FULL_OF: Partial<Record<Options['kind'], Partial<Schedule>>> = {
+  servers: { rounds: 5 },
   transfer: { rounds: 3 },
   start: { rounds: 15 },
   compare: { rounds: 9, seconds: 1, warmUp: 6 },
@@ -91,6 +92,7 @@ Without options everything is measured, which takes an hour and a half; the resu
   --feeds             open streams of changes: memory, idle statements, events judged
   --start             from the first line of a program to the answers of ten resources, beside one by hand
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
+  --servers           the part of --scaling about one, two and three servers, and 1 and 16 partitions, alone
   --help              this text
 
 BENCH_DATABASE_URL is a PostgreSQL to use instead of one of its own; its processor time is then not measured.
@@ -159,6 +161,7 @@ function parse(args: readonly string[]) {
         connections: { type: 'string' },
         compare: { type: 'string' },
         scaling: { type: 'boolean' },
+        servers: { type: 'boolean' },
         transfer: { type: 'boolean' },
         feeds: { type: 'boolean' },
         start: { type: 'boolean' },
@@ -180,7 +183,7 @@ type Given = ReturnType<typeof parse>;
 const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES, crowds: CROWDS } as const;
 
 /** Kinds of runs. Of several in a command line, the first of this list counts. */
-const KINDS = ['help', 'scaling', 'compare', 'transfer', 'feeds', 'start'] as const;
+const KINDS = ['help', 'scaling', 'servers', 'compare', 'transfer', 'feeds', 'start'] as const;
 
 function suitesIn(given: Given): (keyof typeof SUITES)[] {
   return (Object.keys(SUITES) as (keyof typeof SUITES)[]).filter((name) => given[name]);

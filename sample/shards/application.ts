@@ -1,7 +1,7 @@
 /** The application: one connection string, as for one server. */
 
 import type { AddressInfo } from 'node:net';
-import { bootstrap, EVERYTHING, engineLifespan, serve } from 'crud-controllers';
+import { type BootstrapOptions, bootstrap, EVERYTHING, engineLifespan, serve } from 'crud-controllers';
 import express, { type Request } from 'express';
 import { Line, Order } from './models.js';
 
@@ -14,10 +14,10 @@ const tenant = (request: Request) => {
 };
 
 /** Listens on the port, or on a free one where it is 0. A signal stops it; code that closes the server disposes the engine, too. */
-export async function startApplication(url: string, port: number) {
+export async function startApplication(url: string, port: number, options: Partial<BootstrapOptions> = {}) {
   const app = express();
   const engine = await engineLifespan(url, { models })(app);
-  await bootstrap(app, { models, scope: { tenantId: tenant } });
+  await bootstrap(app, { models, scope: { tenantId: tenant }, ...options });
   const server = await serve(app, { port, lifespan: async () => engine });
   return { url: `http://localhost:${(server.address() as AddressInfo).port}`, server, engine };
 }
