@@ -57,6 +57,8 @@ export interface TableFacts {
   readonly writes: ReadonlySet<TableWrite>;
   /** True for a table, partitioned or not, whose indexes prove keys unique; false for a view and a foreign table. */
   readonly isTable: boolean;
+  /** True where PostgreSQL plans each execution of a prepared statement anew. */
+  readonly isPlannedAnew: boolean;
   /** True where other tables inherit from it: queries of it return their rows, and none of its indexes covers them. */
   readonly isInherited: boolean;
   /** True where policies decide which rows a role sees. */

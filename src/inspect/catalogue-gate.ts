@@ -21,7 +21,14 @@ import { readCatalogue, type Tables } from './catalogue.js';
 import { looseSortLines, readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
-import { heirLine, onlyProblems, refusedLine, tagProblems, writtenProblems } from './table-kinds.js';
+import {
+  heirLine,
+  onlyProblems,
+  planLine,
+  refusedLine,
+  tagProblems,
+  writtenProblems,
+} from './table-kinds.js';
 
 /** Options of an application for the check of its tables. */
 interface CatalogueOptions {
@@ -194,6 +201,7 @@ export class CatalogueGate {
     for (const line of plans.flatMap((plan) => [
       ...refusedLine(plan),
       ...heirLine(plan),
+      ...planLine(plan),
       ...orderLines(plan),
     ]))
       this.#log('warn', line);

@@ -56,7 +56,8 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
   readonly onUpdate: string;
 }
 
-interface TableRow extends Pick<TableFacts, 'id' | 'isInherited' | 'hasRowSecurity' | 'watchesUpdates'> {
+interface TableRow
+  extends Pick<TableFacts, 'id' | 'isPlannedAnew' | 'isInherited' | 'hasRowSecurity' | 'watchesUpdates'> {
   readonly kind: string;
   /** Bits of `CmdType` (`nodes.h`). */
   readonly writes: number;
@@ -91,6 +92,7 @@ const TABLES = `
     'kind', CASE WHEN c.relkind = 'p' AND EXISTS (
       SELECT FROM pg_partition_tree(c.oid) JOIN pg_class l ON l.oid = relid WHERE l.relkind = 'f') THEN 'f' ELSE c.relkind END,
     'writes', pg_relation_is_updatable(c.oid, true),
+    'isPlannedAnew', current_setting('plan_cache_mode') = 'force_custom_plan',
     'isInherited', c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits h WHERE h.inhparent = c.oid),
     'hasRowSecurity', c.relrowsecurity,
     'watchesUpdates', c.relhasrules OR EXISTS (

@@ -34,6 +34,16 @@ export function heirLine({ name, model, info }: ResourcePlan): readonly string[]
   ];
 }
 
+/** A warning for foreign partitions under plans that PostgreSQL keeps: 18.4 ended all connections at an UPDATE by such a plan. */
+export function planLine({ name, model }: ResourcePlan): readonly string[] {
+  const facts = tableFacts(model);
+  if (facts?.kind !== 'foreign table' || facts.partitions.size === 0 || facts.isPlannedAnew) return [];
+  return [
+    `${name}: ${quotedTable(model)} has a foreign partition, and a plan that PostgreSQL keeps for an UPDATE or a DELETE of it may end all ` +
+      'connections of the server; set plan_cache_mode = force_custom_plan for the database or the role.',
+  ];
+}
+
 /** `only: true` where no table can inherit. */
 export function onlyProblems({ name, model, info }: ResourcePlan): readonly string[] {
   const facts = tableFacts(model);

@@ -49,6 +49,27 @@ class Spread extends Named {}
 @Table({ tableName: 'spread', timestamps: false })
 class SpreadTagged extends Named {}
 
+@Crud({ prefix: '/spread-upserted', endpoints: ['create', 'upsert'], upsert: [['id']] })
+@Table({ tableName: 'spread', timestamps: false })
+class SpreadUpserted extends Named {}
+
+@Crud({ prefix: '/spread-history', history: true })
+@Table({ tableName: 'spread', timestamps: false })
+class SpreadHistory extends Named {}
+
+@Crud({ prefix: '/spread-changes', changes: true })
+@Table({ tableName: 'spread', timestamps: false })
+class SpreadChanges extends Named {}
+
+@Crud({
+  prefix: '/spread-rows',
+  endpoints: ['create', 'update', 'history'],
+  can: { history: true },
+  history: { capture: 'row' },
+})
+@Table({ tableName: 'spread', timestamps: false })
+class SpreadRows extends Named {}
+
 const foreign = ({ hostname, port, pathname, username, password }: URL) => `
   CREATE EXTENSION postgres_fdw;
   CREATE SERVER loop FOREIGN DATA WRAPPER postgres_fdw
@@ -86,7 +107,7 @@ async function expectWritten(
 
 except(OF_MANY).describe('a foreign table', () => {
   const { apps, query } = serveTables((url) => foreign(new URL(url)), [Far, Kept, Spread], {
-    others: [Tagged, SpreadTagged],
+    others: [Tagged, SpreadTagged, SpreadUpserted, SpreadHistory, SpreadChanges],
   });
   const rows = () => query('TABLE near ORDER BY id, name');
 
@@ -134,6 +155,28 @@ except(OF_MANY).describe('a foreign table', () => {
     }
   });
 
+  it('warns of plans that are kept, where a partition is foreign', async () => {
+    const logger = new CapturedLog();
+    await buildApp({ models: [Far, Spread], logger, indexAdvice: false });
+    const warned = logger.lines.map(({ message }) => message).filter((each) => /plan_cache_mode/.test(each));
+    expect(warned).to.deep.equal([
+      'Spread: "spread" has a foreign partition, and a plan that PostgreSQL keeps for an UPDATE or a DELETE of it may end all connections of ' +
+        'the server; set plan_cache_mode = force_custom_plan for the database or the role.',
+    ]);
+  });
+
+  it('has no upsert, and no capture of statements, where a partition is foreign', async () => {
+    const models = [SpreadUpserted, SpreadHistory, SpreadChanges];
+    const failure = await caughtError(() => buildApp({ models, logger: new CapturedLog() }));
+    const untriggered =
+      "its table is a foreign table, which has no triggers that history needs; set history: { capture: 'row' }, or leave it out.";
+    expect(Object(failure).problems).to.deep.equal([
+      `SpreadUpserted: upsert names ['id'], and no index proves a key of the foreign table "spread" unique; leave it out.`,
+      `SpreadHistory: ${untriggered}`,
+      `SpreadChanges: ${untriggered}`,
+    ]);
+  });
+
   it('has no tags of its own', async () => {
     const failure = await caughtError(() =>
       buildApp({ models: [Tagged, SpreadTagged], logger: new CapturedLog() }),
@@ -142,6 +185,29 @@ except(OF_MANY).describe('a foreign table', () => {
       `Tagged: etag is 'xmin', and the foreign table "far" has no such column of its own; give the model a version, or leave etag out.`,
       `SpreadTagged: etag is 'xmin', and the foreign table "spread" has no such column of its own; give the model a version, or leave etag out.`,
     ]);
+  });
+});
+
+except(OF_MANY).describe('a partitioned table, a partition of which is foreign', () => {
+  const { apps, query } = serveTables((url) => foreign(new URL(url)), [SpreadRows], {
+    engine: { createAll: true },
+  });
+
+  it('captures rows that this server writes', async () => {
+    for (const { agent } of apps) {
+      await query('TRUNCATE near, spread_here');
+      for (const id of [1, 1001]) {
+        expectJson(await agent.post('/spread-rows').send({ id, name: 'a' }), 201, { id, name: 'a' });
+        expectJson(await agent.patch(`/spread-rows/${id}`).send({ name: 'b' }), 200, { id, name: 'b' });
+        // A write at the far server is none of this one.
+        await query(`UPDATE near SET name = 'c'`);
+        const { items } = (await agent.get(`/spread-rows/${id}/history?size=2`)).body;
+        expect(items.map(({ changes }: { changes: object }) => changes)).to.deep.equal([
+          { name: { from: 'a', to: 'b' } },
+          { id: { to: id }, name: { to: 'a' } },
+        ]);
+      }
+    }
   });
 });
 
