@@ -7,7 +7,7 @@ import { programs, root, runScript } from './step.mjs';
 const PEERS = path.join(root, 'bench/peers');
 
 /** Neither measures anybody but ours and the limit. */
-const WITHOUT_PEERS = /^--(help|compare|scaling)\b/;
+const WITHOUT_PEERS = /^--(help|compare|scaling|servers)\b/;
 
 export async function bench(args) {
   await compile();
