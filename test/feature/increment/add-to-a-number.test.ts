@@ -71,6 +71,8 @@ except(OF_MANY).describe('adding to a number', () => {
   const paths = forSuite(() =>
     TwoPaths.start({
       models: [Item, Counter] as ModelClass[],
+      // On a busy machine a hundred clients wait too long for one connection.
+      minPool: 5,
       bootstrap: { logger: new CapturedLog(), idempotency: { principal: () => 'one' } },
     }),
   );
