@@ -2,6 +2,7 @@
 import { idText } from '../../describe/id-text.js';
 import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
 import { isOfKey, partsOf } from '../../describe/row-key.js';
+import type { ManyRows } from '../../execute/rows/many-rows.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { presetOf } from '../../operation/access.js';
@@ -19,6 +20,8 @@ export interface LevelWork {
   readonly nested: ReadonlyMap<string, LevelWork>;
   /** Writes many children by one statement. */
   readonly together: Readonly<Record<Verb | 'createShown', () => ManyRunner>>;
+  /** Writes of many children that are no operation of their resource. */
+  readonly rows: () => ManyRows;
   /** True where our SQL may write them now. */
   isOpen(verb: Verb): boolean;
 }

@@ -84,7 +84,7 @@ export async function restOf(
 }
 
 /** Locks the children that are changed or deleted in the order of their keys, as all writes of many rows do: no circle of waits can close. */
-export async function lockNamed(work: LevelWork, tasks: readonly LevelTask[]): Promise<void> {
+async function lockNamed(work: LevelWork, tasks: readonly LevelTask[]): Promise<void> {
   const { given } = work.level;
   const { info } = work.resource.plan;
   const named = tasks.flatMap(({ key, set }) =>

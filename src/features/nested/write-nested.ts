@@ -1,9 +1,11 @@
 /** Writes children with one statement of ours for each relation and verb: all of them, or nothing. */
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
+import type { ModelInfo } from '../../describe/model-info.js';
 import { isRefusal } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
+import { ManyRows } from '../../execute/rows/many-rows.js';
 import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { type Access, accessWith } from '../../operation/access.js';
@@ -37,7 +39,7 @@ import {
   type WrittenLevel,
   type WrittenLevels,
 } from './show-written.js';
-import { lockForAll, lockNamed, restOf, setsOf, writeInTurn } from './write-nested-in-turn.js';
+import { lockForAll, restOf, setsOf, writeInTurn } from './write-nested-in-turn.js';
 
 /** Writes the children of records that are written, in the session of the running code. */
 export interface NestedWriter {
@@ -128,6 +130,7 @@ function workOf(level: NestedLevel, resourceOf: Resource['resourceOf']): LevelWo
       update: lazy(() => compileManyRunner(resource, 'update', shown, true)),
       delete: lazy(() => compileManyRunner(resource, 'delete', [])),
     },
+    rows: lazy(() => new ManyRows(info)),
     isOpen: (verb) => isPlain(verb) && tests().get(verb)?.() === true,
   };
 }
@@ -159,7 +162,7 @@ async function writeLevel(
   if (writes || tasks.some(({ set }) => VERBS.some((verb) => set[verb].some(({ input }) => !input))))
     return null;
   // One statement locks its rows in the order of their keys, and two do not.
-  if (isOfSome(tasks, 'delete') && isOfSome(tasks, 'update')) await lockNamed(work, tasks);
+  if (isOfSome(tasks, 'delete') && isOfSome(tasks, 'update')) await lockAll(work, tasks, on);
   if (!(await deleteAll(work, tasks, on))) return null;
   const updated = await updateAll(work, tasks, on);
   if (updated === false) return null;
@@ -206,6 +209,21 @@ function accessOf(tasks: readonly LevelTask[], verb: Verb): Access {
 
 const ATOMIC = Object.freeze({ filter: null, isAtomic: true, isDryRun: false });
 
+/** Locks the children that are changed or deleted in the order of their keys, as writes in turn do. */
+async function lockAll(
+  { level, resource, rows }: LevelWork,
+  tasks: readonly LevelTask[],
+  on: StatementTarget,
+): Promise<void> {
+  const { info } = resource.plan;
+  const named = [...itemsOf(tasks, 'update'), ...itemsOf(tasks, 'delete')];
+  const { access } = (named[0] as TaskItem).input;
+  const ids = named.map(({ task, input }) => idUnder(level, info, input.id, task.key));
+  const keys = tasks.map(({ key }) => key);
+  const where = allOf(childrenOf(level, keys, rowsOf(info, ids)), access.where);
+  await rows().updateMatching({ where, set: {}, maximum: ids.length }, access.slots, on);
+}
+
 async function deleteAll(
   work: LevelWork,
   tasks: readonly LevelTask[],
@@ -215,7 +233,7 @@ async function deleteAll(
   const { info, entityTag } = resource.plan;
   const rest = await restOf(work, tasks);
   const keysOfWhole = tasks.flatMap(({ set, key }) => (set.isWhole ? key : []));
-  const rows: Filter[] = rest.length === 0 ? [] : [childrenOf(level, keysOfWhole, rowsWith(rest))];
+  const rows: Filter[] = rest.length === 0 ? [] : [childrenOf(level, keysOfWhole, rowsOf(info, rest))];
   let count = rest.length;
   for (const task of tasks) {
     const items = itemsOf([task], 'delete');
@@ -223,10 +241,12 @@ async function deleteAll(
     const idOf = ({ input }: TaskItem) => idUnder(level, info, input.id, task.key);
     const bound = items.flatMap((each): Filter[] => {
       const states = each.input.query.ifMatch;
-      return states && entityTag ? [allOf(rowsWith([idOf(each)]), inState(entityTag, states)) as Filter] : [];
+      return states && entityTag
+        ? [allOf(rowsOf(info, [idOf(each)]), inState(entityTag, states)) as Filter]
+        : [];
     });
     const free = items.filter(({ input }) => !input.query.ifMatch).map(idOf);
-    const some = [...(free.length > 0 ? [rowsWith(free)] : []), ...bound];
+    const some = [...(free.length > 0 ? [rowsOf(info, free)] : []), ...bound];
     if (some.length > 0) rows.push(childrenOf(level, [task.key], anyOf(some)));
   }
   if (count === 0) return true;
@@ -235,13 +255,13 @@ async function deleteAll(
   const inputs = { ...ATOMIC, filter: anyOf(rows) };
   const written = await together.delete()({ items: null, each, inputs, access }, count, on);
   return written?.count === count;
+}
 
-  function rowsWith(ids: readonly unknown[]): Filter {
-    return withKeys(
-      info.address,
-      ids.map((id) => keyTextsOf(info.address, id)),
-    );
-  }
+function rowsOf({ address }: ModelInfo, ids: readonly unknown[]): Filter {
+  return withKeys(
+    address,
+    ids.map((id) => keyTextsOf(address, id)),
+  );
 }
 
 function childrenOf({ given }: NestedLevel, keys: readonly string[], rows: Filter): Filter {
