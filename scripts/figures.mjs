@@ -13,6 +13,7 @@ const MEASURED = {
   'mutation.md': ['test/unit', 'test/feature'],
   'relations.md': ['bench/relations', 'bench/measure'],
   'scaling.md': ['bench/scaling', 'bench/measure'],
+  'servers.md': ['bench/scaling', 'sample/shards'],
   'soak.md': ['test/soak'],
   'start.md': ['bench/start'],
   'queries.md': ['bench/queries', 'bench/measure'],

@@ -222,7 +222,24 @@ function sizing(results) {
       throw new StepFailed('The example needs another number of processes now.');
     return needed;
   };
+  const ofTenant = (kind) =>
+    ['one server', '2 servers', '3 servers'].map((step) =>
+      results('servers').written('Servers', `${kind} of one tenant: ${step}`, 'busiest µs'),
+    );
   return [
+    place(
+      page,
+      'a read of one tenant takes {} µs of PostgreSQL with one partition, and {} µs with 16 |',
+      () =>
+        ['one partition', '16 partitions'].map((step) =>
+          results('servers').written('Partitions of one server', `read of one tenant: ${step}`, 'busiest µs'),
+        ),
+    ),
+    place(
+      page,
+      'takes {} µs of one server, {} µs of the busiest of two, and {} µs of three; a list takes {}, {} and {} µs |',
+      () => [...ofTenant('read'), ...ofTenant('list20')],
+    ),
     costs('a record by its id', OURS, [READ]),
     costs('a page of 20', OURS, [LIST]),
     costs('create or update of one record', OURS, [CREATE, UPDATE]),

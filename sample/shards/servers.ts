@@ -84,9 +84,10 @@ function frontDefinition({ tenants }: Shard, far: readonly Shard[], password: st
   const partitions = far.map(({ url, tenants: others }, index) => {
     const { hostname, port } = new URL(url);
     const name = `far_${index + 2}`;
+    // `lock_timeout` of the application ends at the first server.
     return `
       CREATE SERVER ${name} FOREIGN DATA WRAPPER postgres_fdw
-        OPTIONS (host '${hostname}', port '${port}', dbname 'postgres', connect_timeout '2');
+        OPTIONS (host '${hostname}', port '${port}', dbname 'postgres', connect_timeout '2', options '-c lock_timeout=2000');
       CREATE USER MAPPING FOR CURRENT_USER SERVER ${name} OPTIONS (user 'postgres', password '${password}');
       ${TABLES.map((table) => `CREATE FOREIGN TABLE ${table}_${name} PARTITION OF ${table} FOR VALUES IN (${others}) SERVER ${name} OPTIONS (table_name '${table}_here');`).join('\n')}`;
   });

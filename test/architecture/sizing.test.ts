@@ -51,7 +51,8 @@ function inSource(file: string, code: RegExp): number {
 
 describe('the page on sizing', () => {
   const [, table = ''] = page.split('| limit | default |');
-  const rows = table
+  const [limits = ''] = table.split('\n\n');
+  const rows = limits
     .split('\n')
     .slice(2)
     .map((line) => line.split('|').map((cell) => cell.trim()))
