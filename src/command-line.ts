@@ -190,7 +190,6 @@ async function withProgress<T>(work: (show: (line: string) => void) => Promise<T
   }
 }
 
-/** Writes the models of a database. */
 async function printModels([url = '']: readonly string[], given: Given): Promise<Printed> {
   const { writeModels } = await import('./scaffold/model-files.js');
   const check = given.has('check');
@@ -339,7 +338,6 @@ function isFromAlone(arg: string, next: string | undefined): boolean {
   return arg === '--from' && (next === undefined || next.startsWith('-'));
 }
 
-/** Problem of an option, in a sentence. */
 function optionProblem(
   { name, rawName, value, inlineValue }: OptionToken,
   options: readonly OptionName[],

@@ -22,7 +22,6 @@ export function requestSettings(request: SettingRequest): RequestSettings | null
   return request[SETTINGS]?.settings ?? null;
 }
 
-/** Names and values of settings. */
 type Settings = readonly (readonly [name: string, value: string])[];
 
 const NO_SETTINGS: Settings = Object.freeze([]);

@@ -24,7 +24,6 @@ export type IdKind = 'integer' | 'bigint' | 'uuid' | 'string' | 'enum' | 'value'
 /** Parses a text into a value of a column whose values are no ids by themselves, such as a moment; undefined for any other text. */
 export type TextReader = (type: ColumnType, text: string) => unknown;
 
-/** The values of one attribute in ids. */
 interface PartForm {
   readonly kind: IdKind;
   /** A value, as the end of a sentence. The catalogue may change it. */

@@ -223,7 +223,6 @@ function givesKey(
   });
 }
 
-/** Parts of a plan that decide which bodies its routes take. */
 type WrittenPlan = Pick<ResourcePlan, 'info' | 'exposure' | 'endpoints' | 'explicitSchemas' | 'access'>;
 
 /** Problems of attributes that no body could write, or that none could write as it was sent. */

@@ -23,7 +23,6 @@ export interface FurtherKey {
   readonly key: string;
 }
 
-/** A `BelongsTo`, as far as its types leave it out. */
 interface TargetKey {
   readonly targetKey?: string;
 }

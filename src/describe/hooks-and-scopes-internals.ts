@@ -25,10 +25,8 @@ export interface AppliedScope {
   readonly offset?: unknown;
 }
 
-/** Hooks by name. */
 type Hooks = Readonly<Record<string, readonly unknown[] | undefined>>;
 
-/** A model, as far as users customize its queries. */
 interface CustomizedModel {
   readonly options: { readonly hooks?: Hooks; readonly defaultScope?: AppliedScope };
   readonly _scope?: AppliedScope | null;
@@ -146,7 +144,6 @@ export function choiceProblem<M extends Model>(model: ModelClass<M>): string | n
   );
 }
 
-/** True where Sequelize joins an include by an inner join. */
 function isInnerJoin({
   model,
   where,

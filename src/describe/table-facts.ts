@@ -128,7 +128,6 @@ export function isUniqueKey(
   );
 }
 
-/** A key by its columns. */
 type KeyColumns = readonly { readonly column: string }[];
 
 /**

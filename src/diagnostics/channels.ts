@@ -56,7 +56,6 @@ function channelOf<M extends object>(name: string): TracingChannel<M, M> {
 /** Messages of requests that are published. */
 const messages = new WeakMap<IncomingMessage, OperationMessage>();
 
-/** Runs work of an operation. */
 type OperationScope = <T>(message: OperationMessage, work: () => T) => T;
 
 let scope: OperationScope | null = null;

@@ -82,9 +82,7 @@ export interface PageSource<Row, Range> {
   /** The rows behind a place as ranges that follow one another; all rows where there is no place. */
   ranges(walk: readonly KeyTerm[], place: Keyset | null): Iterable<Range>;
   find(range: Range, limit: number): Promise<Row[]>;
-  /** True where a range has any row. */
   hasAny(range: Range): Promise<boolean>;
-  /** The values that a row is sorted by. */
   valuesOf(row: Row): KeyValues;
   /** True where the row is the one that the place of its range was made from. */
   isPlace(row: Row): boolean;

@@ -13,7 +13,6 @@ export function flag(name: string, member: string, absent: boolean, description:
   };
 }
 
-/** Words of a parameter that is one of a few texts. */
 interface ChoiceWords {
   readonly description: string;
   /** The texts, as the document shows them. */

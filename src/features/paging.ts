@@ -85,7 +85,6 @@ export function sizeInput({ default: usual, max }: PageSize): Input {
   return integerInput('size', 'How many items a page has.', usual, [1, max]);
 }
 
-/** Decodes the cursor of a parameter. */
 type DecodePlace<P> = (text: string, reading: Reading, name: 'after' | 'before') => P;
 
 /** The two cursors of a list, one of which a request may have. Read last: a cursor belongs to one order and filter. @param unchanged other values that stay */

@@ -12,7 +12,6 @@ import { answerWith, formatFor, isAlone, type Story } from './handle.js';
 import type { HandlerContext } from './handled-route.js';
 import { compileAloneTarget, sessionTarget } from './run-rows.js';
 
-/** A read of values. */
 interface ValueRead<I> {
   /** The resources whose sessions it runs in. */
   readonly resources: readonly [Resource, ...Resource[]];

@@ -13,7 +13,6 @@ import type { RowRunner } from './run-rows.js';
 /** The resource of a route, and the settings of its application. */
 export interface RouteContext {
   readonly resource: Resource;
-  /** Finds another resource of the application. */
   resourceOf(model: ModelClass): Resource;
   readonly shaper: ResultShaper;
   readonly settings: PathSettings;

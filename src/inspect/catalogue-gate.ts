@@ -30,7 +30,6 @@ import {
   writtenProblems,
 } from './table-kinds.js';
 
-/** Options of an application for the check of its tables. */
 interface CatalogueOptions {
   readonly logger: Logger;
   readonly features: readonly FeatureNeeds[];
@@ -145,7 +144,6 @@ export class CatalogueGate {
     return [...problems];
   }
 
-  /** Reports of features about the table of a resource. */
   async #inspect(plan: ResourcePlan): Promise<TableReport> {
     const { features } = this.options;
     return joinReports(await Promise.all(features.map(({ inspectTable }) => inspectTable?.(plan))));

@@ -63,7 +63,6 @@ export interface DescribedAction {
   /** The decorators of its method, or of the one whose guards it has. */
   readonly action: ActionDescription;
   readonly pathParameters: readonly PathParameter[];
-  /** Finds another resource of the application. */
   resourceOf(model: ModelClass): DescribedResource;
 }
 

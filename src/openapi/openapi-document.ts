@@ -42,7 +42,6 @@ import {
   resourceSchemas,
 } from './resource-schemas.js';
 
-/** Parts that a document is made of. */
 interface DocumentSource {
   readonly info: OpenAPIObject['info'];
   readonly securitySchemes: ResolvedDocs['securitySchemes'];

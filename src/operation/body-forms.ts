@@ -11,7 +11,6 @@ export interface BodyForms {
    * @param properties that the request may set
    */
   take(body: unknown, properties: ReadonlySet<string>, form: AccessForm): TakenMembers | null;
-  /** Adds the forms to the schema of a body. */
   describe(schema: JsonSchema): JsonSchema;
 }
 

@@ -202,7 +202,6 @@ export interface OperationByEndpoint {
   readonly upsert: ReplaceOperation;
 }
 
-/** Changes of operations by a feature. */
 type OperationSteps = {
   readonly [E in Endpoint]?: (
     operation: OperationByEndpoint[E],
@@ -222,7 +221,6 @@ export interface WrittenRecord {
   stored(attribute: string): string | null | undefined;
 }
 
-/** Records that one operation has written. */
 interface Written {
   /** A replacement is a `create` or an `update`. */
   readonly endpoint: Endpoint;
@@ -230,7 +228,6 @@ interface Written {
   readonly records: readonly WrittenRecord[];
 }
 
-/** Executes statements of a feature's own, in a transaction. */
 interface TransactionStatements {
   /** @param values in the text form of their types, for `$1` and so on */
   write(text: string, values: readonly (string | null)[]): Promise<unknown>;

@@ -11,7 +11,6 @@ export interface Layer {
   regexp?: RegExp;
 }
 
-/** The router of an application. */
 interface ApplicationRouter {
   readonly stack?: readonly Layer[];
   /** Options of the router. */

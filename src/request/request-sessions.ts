@@ -72,12 +72,10 @@ export class RequestSessions {
     });
   }
 
-  /** The unit of work of the request, begun. */
   unit(sequelize: Sequelize): Promise<RequestUnit> {
     return openUnit(this.#session('write', sequelize));
   }
 
-  /** The read session of the request, begun. */
   readSession(sequelize: Sequelize): Promise<ReadSession> {
     return openReadSession(this.#session('read', sequelize));
   }

@@ -93,7 +93,6 @@ const REFUSALS: Readonly<Partial<Record<FaultKind, (resource: string, attribute:
 /** routing-controllers quotes the text that it cannot read a parameter from, which may be the secret of a body. */
 const QUOTING = /^(Given parameter .*? is invalid\.) Value \(.*\) (cannot be parsed into \w+\.)$/s;
 
-/** Request in which an error happened. */
 interface ProblemContext {
   /** The resource whose attributes the error may be about. */
   readonly plan?: ResourcePlan | undefined;

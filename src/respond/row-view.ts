@@ -24,7 +24,6 @@ import type { WireFormat } from './wire-format.js';
 /** Names of properties; null is all of them. */
 type Fields = readonly string[] | null;
 
-/** Parsers of the driver for the columns of a row. */
 type TextParsers = readonly TextParser[];
 
 /**

@@ -2,7 +2,6 @@
 import { quoted } from './code-text.js';
 import type { DatabaseColumn } from './model-plan.js';
 
-/** Code of a column. */
 interface ColumnCode {
   /** The data type, such as `DataType.DECIMAL(10, 2)` or `'interval'`. */
   readonly type: string;

@@ -43,7 +43,6 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : Number(one > other);
 }
 
-/** An import declaration with names in braces. */
 interface Declaration {
   readonly start: number;
   readonly end: number;
@@ -75,7 +74,6 @@ function declarationsOf(text: string): Declaration[] {
   );
 }
 
-/** The name of an import within its file. */
 function localName(name: string): string {
   return name.replace(/^type /, '').replace(/^.* as /, '');
 }

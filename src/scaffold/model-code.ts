@@ -24,7 +24,6 @@ export interface ModelCode {
   readonly unserved: string | null;
 }
 
-/** Facts of the other models. */
 interface ModelContext {
   /** By class name. */
   readonly models: ReadonlyMap<string, ModelPlan>;

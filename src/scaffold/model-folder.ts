@@ -111,7 +111,6 @@ function differenceOf({ file, before, after }: Draft): string[] {
   return [`${file} is out of date:`, ...lineDifference(before, after)];
 }
 
-/** A class of a file that is in the folder. */
 interface ModelFile {
   readonly className: string;
   readonly file: string;

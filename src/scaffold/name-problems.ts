@@ -17,7 +17,6 @@ export class NameProblems {
     { class?: string; columns?: Record<string, string>; relations?: Record<string, RelationNames> }
   > = {};
 
-  /** Adds a problem. */
   add(text: string, proposals: readonly NameProposal[]): void {
     this.#texts.push(text);
     for (const proposal of proposals) {

@@ -48,7 +48,6 @@ export function planClasses(
   return withPaths(tables, classes);
 }
 
-/** Groups tables whose names are the same. */
 function grouped(
   tables: readonly DatabaseTable[],
   nameOf: (table: DatabaseTable) => string,

@@ -20,7 +20,6 @@ import { type ClassNames, planClasses } from './plan-classes.js';
 import { findTenants, planHints, proposalHints } from './plan-hints.js';
 import { findReferences, oneName, planRelations } from './plan-relations.js';
 
-/** Choices of people. */
 interface PlanOptions {
   /** The parsed file of names. */
   readonly names?: unknown;

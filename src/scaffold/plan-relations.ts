@@ -146,7 +146,6 @@ export function oneName({ column, targetColumn, more, parent, isParent }: Refere
   return unreserved(camelCase(isBare ? withLast(target, singular) : words) || 'record');
 }
 
-/** A model whose relations are planned. */
 interface RelationSite {
   readonly className: string;
   /** Attributes by the names of columns. */

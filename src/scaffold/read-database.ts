@@ -8,7 +8,6 @@ import { describeTables } from './describe-tables.js';
 import type { DatabaseSchema } from './model-plan.js';
 import { keyOf } from './name-choices.js';
 
-/** The tables that are wanted. */
 interface TableChoice {
   /** Names of schemas. Default: all but those of the system. */
   readonly schemas?: readonly string[] | undefined;
@@ -132,7 +131,6 @@ function schemaProblems({ role, schemas }: CatalogueRow, wanted: readonly string
   });
 }
 
-/** A pattern of tables. */
 interface Pattern {
   readonly text: string;
   readonly isExclusion: boolean;

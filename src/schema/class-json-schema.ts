@@ -137,7 +137,6 @@ function initialValues(target: Class): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Rules of the decorators of one property. */
 interface PropertyRules {
   readonly schema: JsonSchema;
   /** True where known decorators refuse absence. */

@@ -9,7 +9,6 @@ export function lazy<T>(make: () => T): () => T {
   };
 }
 
-/** A map, or a weak one. */
 interface Known<K, T> {
   get(key: K): T | undefined;
   set(key: K, value: T): unknown;
@@ -38,7 +37,6 @@ const MAX_VALUES = 500;
 export class BoundedCache<T> {
   readonly #values = new Map<string, T>();
 
-  /** The value for the key; when it is not there, it is made. */
   get(key: string, make: () => T): T {
     const known = this.#values.get(key);
     if (known !== undefined) return known;

@@ -191,7 +191,6 @@ function isRowError(error: unknown): boolean {
   );
 }
 
-/** Code that writes rows of a mode. */
 interface ModeCode {
   /** True where one statement may write many rows now. */
   isOpen(): boolean;

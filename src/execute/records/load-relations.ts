@@ -22,7 +22,6 @@ import { type WantedRelation, wantedByName, wantedRelations } from './relation-r
 import type { QueryContext } from './repository-operations.js';
 import type { RelationOptions, RelationsToLoad } from './repository-options.js';
 
-/** Context of a repository's queries. */
 interface LoadContext {
   /** Access to each model; null is everything. */
   readonly source: AccessSource | null;
@@ -86,7 +85,6 @@ export async function countOfRelation<M extends Model>(
   return keys.map((key) => (key === null ? 0 : (totals.get(key) ?? 0)));
 }
 
-/** The values of an attribute in all records. */
 type Column = (attribute: string) => readonly (string | null)[];
 
 /** Loads relations one after the other, because they may be on one connection. */

@@ -119,7 +119,6 @@ function hidesTooMany({ target: { info }, relation: { name, parent } }: FoundRel
   );
 }
 
-/** A row of a parent. */
 interface Place {
   readonly key: string;
   readonly place: string;
@@ -156,7 +155,6 @@ export async function countRelatedRows(
   return counted;
 }
 
-/** The number of rows of a parent. */
 interface Counted {
   readonly count: string;
   readonly place: string;

@@ -41,14 +41,12 @@ const sortedColumn = (index: number): string => `sorted ${index}`;
 /** Name of the column that is true for the row that the place was made from. */
 const PLACE_COLUMN = 'keyset place';
 
-/** Position of a record in the order. */
 interface RecordPlace {
   readonly values: KeyValues;
   /** True for the record that the place of the page was made from. */
   readonly isPlace: boolean;
 }
 
-/** Rows behind a place, or all. */
 interface RecordRange {
   readonly walk: readonly KeyTerm[];
   readonly place: Keyset | null;
@@ -103,7 +101,6 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     return records;
   }
 
-  /** The rows behind an offset. */
   findFrom(offset: number, limit: number): Promise<M[]> {
     return this.select(this.terms, this.#first(this.terms, null, offset + limit), { limit, offset });
   }
@@ -166,7 +163,6 @@ export class RowFinder<M extends Model> implements PageSource<M, RecordRange> {
     return this.#places.get(record)?.isPlace === true;
   }
 
-  /** The first rows of a range. */
   #first(walk: readonly KeyTerm[], range: SqlFragment | null, limit: number): SqlFragment | null {
     return this.#criteria.first?.condition(walk, range, limit) ?? range;
   }

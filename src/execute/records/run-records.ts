@@ -116,7 +116,6 @@ export function runFollowed<T>(models: FollowedModels, work: () => T): T {
   return areShared ? running.run(models, work) : work();
 }
 
-/** Work after a write, in its transaction. */
 type Follow<M extends Model> = (found: FoundRecords<M>, on: StatementTarget) => Promise<void>;
 
 /** True where features have work after such a write, which is about each of its records. */

@@ -166,7 +166,6 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     return { ...foundAll([], await this.#destroy(gone, options)), keys };
   }
 
-  /** The record with a key, or null. */
   #read(
     { isLocked, select: { columns } }: ReadOperation,
     rows: SequelizeRows<M>,
@@ -325,7 +324,6 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     }
   }
 
-  /** Checks the row of a record once it is written. */
   async #prove(record: M, before: WriteValues | null, pins: Pins, options: WriteOptions): Promise<M> {
     const { transaction } = options;
     const guarded = this.#source && transaction && new GuardedRow(record, this.#source, this.#access);

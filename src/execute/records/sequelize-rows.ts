@@ -94,7 +94,6 @@ export function withKeys(key: RowKey, ids: readonly unknown[]): WhereOptions {
   return first && !second ? { [first.name]: ids } : { [Op.or]: ids.map((each) => valuesOfId(key, each)) };
 }
 
-/** The conditions all of which must hold. */
 function conjuncts(where: Predicate | null): readonly Predicate[] {
   if (where?.kind === 'and') return where.operands.flatMap(conjuncts);
   return where ? [where] : [];

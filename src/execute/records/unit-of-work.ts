@@ -160,7 +160,6 @@ export async function openUnit(session: DatabaseSession): Promise<RequestUnit> {
 /** Error that ends a successful rehearsal. */
 const REHEARSED = new Error('All of it is undone.');
 
-/** A unit of work under way. */
 class ActiveUnit implements RequestUnit {
   readonly transaction: Transaction;
   readonly #session: DatabaseSession;

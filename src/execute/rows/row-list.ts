@@ -16,7 +16,6 @@ import { fillSlots, joinSlots, NO_SLOTS, type Slots } from '../sql/statement.js'
 
 const OFFSET: Slot = Object.freeze({ slot: 'offset' });
 
-/** A range behind a keyset, or all rows. */
 interface RowRange {
   readonly walk: readonly KeyTerm[];
   readonly keyset: Keyset | null;

@@ -3,7 +3,6 @@ import { describeFault } from '../../errors/database-fault.js';
 import type { DatabaseSession } from './database-session.js';
 import { runInSavepoint } from './savepoint.js';
 
-/** Work on the record that has a key. */
 interface KeyedWork<K, T> {
   /** Locks the record; undefined where there is none. */
   find(): Promise<K | undefined>;

@@ -46,7 +46,6 @@ export function inTransaction<T>(
   return session.run(async () => work(await session.begin()));
 }
 
-/** A call of a repository in a session. */
 interface Call {
   readonly promise: Promise<unknown>;
   /** Name of the call in a log. */

@@ -18,7 +18,6 @@ import {
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { seesQueries } from '../customization/query-customizations.js';
 
-/** A connection, as Sequelize keeps it. */
 interface Connection extends MarkedClient {
   /** pg's side of the socket. Another driver may have none. */
   readonly connection?: EventEmitter;

@@ -179,7 +179,6 @@ export function compileByKey(
   return toStatement(sql`SELECT ${joinSql(columns, ', ')} FROM ${source} WHERE ${condition}`);
 }
 
-/** A value of a parent's key. */
 function keyOfParent(index: number): SqlFragment {
   return raw(`${PARENTS}.k${index}`);
 }

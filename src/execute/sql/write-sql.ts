@@ -178,7 +178,6 @@ export function nowSql({ type }: AttributeInfo): SqlFragment {
   return sql`${NOW}::timestamptz AT TIME ZONE ${raw(`${isOffset ? 'INTERVAL ' : ''}${quoteText(type.zone)}`)}`;
 }
 
-/** Sets a column to the moment of the write. */
 function assignNow(attribute: AttributeInfo): SqlFragment {
   return sql`${columnName(attribute)} = ${nowSql(attribute)}`;
 }

@@ -20,7 +20,6 @@ import { throwProblems } from '../../util/config-error.js';
 import { keptIn } from '../../util/memo.js';
 import type { Resource } from './resource.js';
 
-/** The rules of a model, and their evaluation. */
 interface ModelAccess {
   readonly plan: AccessPlan;
   readonly access: RequestAccess;
@@ -84,7 +83,6 @@ function ruledKeys(model: ModelClass, find: (model: ModelClass) => ModelAccess |
   });
 }
 
-/** An association, as far as its types leave it out. */
 interface ConstrainedAssociation {
   readonly foreignKey: string;
   readonly associationType: string;

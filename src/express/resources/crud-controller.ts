@@ -155,7 +155,6 @@ function result<T>(records: Promise<unknown>): Promise<T> {
   return records as Promise<T>;
 }
 
-/** Source of a class made by `crudController`. */
 interface ControllerSource {
   readonly repository: Repository;
   readonly options: CrudOptions;

@@ -46,7 +46,6 @@ export interface Declaration {
   readonly writeGuards: readonly string[];
 }
 
-/** The resources to make, and the user's other controllers. */
 interface Declarations {
   readonly declarations: readonly Declaration[];
   readonly handWritten: readonly Class[];

@@ -62,7 +62,6 @@ export interface Resource extends ShownModel {
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
 
-/** Settings that all resources of an application share. */
 interface ResourceSettings {
   /** Bytes. */
   readonly bodyLimit: number;

@@ -73,7 +73,6 @@ export class OwnArguments {
     this.#find = find;
   }
 
-  /** True where nothing has to be read. */
   get isEmpty(): boolean {
     return this.#parameters.length === 0 && this.#closed === undefined && this.#members === null;
   }

@@ -74,7 +74,6 @@ function declaredType({ target, method, index }: ParamMetadata): unknown {
   return types[index];
 }
 
-/** A request, as far as parameters of its body are read from it. */
 type ReadRequest = Parameters<typeof hasBody>[0];
 
 /** Reads a parameter of a route. */

@@ -7,7 +7,6 @@ import { mayTake } from '../../request/express-internals.js';
 import type { ClosableRoute } from './allowed-methods.js';
 import { type PathMatching, pathShape } from './path-matching.js';
 
-/** A layer of a router, as far as it is moved. */
 type Layer = Router['stack'][number];
 
 interface MountedRoute {

@@ -296,7 +296,6 @@ function compiledAtFirst(compile: () => ActionRunner, resource: string, operatio
   };
 }
 
-/** Compiles the handler of each route. */
 function compileHandlers(
   context: RouteContext,
   takes: ReadonlyMap<string, ResourceArguments>,

@@ -5,7 +5,6 @@ import { describeError } from '../../util/describe-error.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { endsInTime } from '../../util/promises.js';
 
-/** Result of the stop of a server. */
 interface Stopped {
   /** True where no request had to be cut off. */
   readonly wasClean: boolean;

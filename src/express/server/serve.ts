@@ -158,7 +158,6 @@ export function shutdownTimes({
   return { drainDelay, shutdownTimeout };
 }
 
-/** Everything that is wrong with the options. */
 function serveProblems(options: Partial<ServeOptions>): string[] {
   const { port = Number.NaN, host, lifespan } = options;
   const isPort = Number.isInteger(port) && port >= 0 && port < 65_536;

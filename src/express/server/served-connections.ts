@@ -83,7 +83,6 @@ export class ServedConnections {
     }
   }
 
-  /** Requests under way. */
   get open(): readonly ServerResponse[] {
     return this.#all().flatMap(({ open }) => open);
   }

@@ -186,7 +186,6 @@ export function zoneIssue(detail: string): RequestIssue {
   return { parameter: 'tz', code: 'aggregate.tz', detail };
 }
 
-/** Names that a parameter accepts. */
 interface KnownNames<T> {
   readonly parameter: string;
   readonly terms: ReadonlyMap<string, T>;

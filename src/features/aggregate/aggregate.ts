@@ -73,7 +73,6 @@ function routeOf(plan: AggregatePlan, below: SubresourcePlan | null): HandledRou
   };
 }
 
-/** Problems of groups behind relations. */
 function groupProblems({ groups }: AggregatePlan, { plan }: Resource): string[] {
   const related = [...groups.values()].filter(({ attribute }) => !plan.info.attributes.has(attribute));
   return related.flatMap(({ name }) => {

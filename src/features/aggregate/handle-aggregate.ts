@@ -66,7 +66,6 @@ export function compileAggregateHandler(
   });
 }
 
-/** Rows of a request. */
 interface Located<I extends RequestArguments> {
   /** The resource whose records are grouped. */
   readonly resource: Resource;

@@ -35,7 +35,6 @@ export interface AggregateResult {
   readonly tz?: string;
 }
 
-/** The place of a statement. */
 type Place = [on: Parameters<typeof selectValues>[3], within?: Parameters<typeof selectValues>[4]];
 
 /** State of a value that PostgreSQL does not accept, such as an unknown time zone. */

@@ -31,7 +31,6 @@ import { type BulkArguments, compileBulkParser, isForMany } from './parse-bulk.j
 import { type BulkResult, compileBulkRunner, type SingleWork } from './write-in-turn.js';
 import { compileManyRunner, type ManyRunner, type ManyWritten } from './write-together.js';
 
-/** A route for many records. */
 interface BulkRoute {
   readonly endpoint: BulkEndpoint;
   readonly single: RouteSpec;

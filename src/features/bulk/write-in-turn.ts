@@ -50,7 +50,6 @@ type BulkRunner = <T>(
   show: (outcome: Outcome, input: RequestArguments, index: number) => T,
 ) => Promise<readonly BulkResult<T>[]>;
 
-/** Writes one record. */
 type SingleRunner = (action: Action, input: RequestArguments) => Promise<Outcome>;
 
 /** Parts of an endpoint that has no method of its own. */

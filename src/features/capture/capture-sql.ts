@@ -26,7 +26,6 @@ const EVENTS = {
   truncate: '',
 } as const;
 
-/** The triggers that a table needs. */
 interface TableCapture {
   /** Quoted. */
   readonly table: string;

@@ -17,7 +17,6 @@ export const ERASE = 'crud_erase_1';
 /** The same for actors. */
 export const ERASE_ACTOR = 'crud_erase_actor_1';
 
-/** The transaction of the running code. */
 interface Place {
   readonly transaction?: Transaction;
 }

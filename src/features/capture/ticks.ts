@@ -83,7 +83,6 @@ export class Ticks {
     return beatOf(again, known);
   }
 
-  /** The oldest tick. */
   oldest(): Promise<Tick | undefined> {
     return this.#find(raw('true'));
   }

@@ -65,7 +65,6 @@ export interface Subscriber {
 /** The feeds of the process, for metrics. */
 export const FEEDS = new Set<Feed>();
 
-/** Parts that a feed needs of its application. */
 interface FeedContext extends Pick<FeedSettings, 'tick' | 'maxStreams'> {
   readonly logger: Logger;
   /** Signals of other processes; null where there are none. */
@@ -122,7 +121,6 @@ export class Feed {
     return result;
   }
 
-  /** Reads the events behind a place. */
   async read({ conditions }: Audience, place: Place, size: number): Promise<FeedPage> {
     const latest = await this.now();
     const readWindow = (window: Place, crowded: ReadonlySet<string>) =>
@@ -185,7 +183,6 @@ export class Feed {
     if (keys.size > MOST_CONDITIONS) throw busy('Too many streams with other conditions are open.');
   }
 
-  /** Adds a subscriber. */
   join(subscriber: Subscriber): void {
     this.subscribers.add(subscriber);
     FEEDS.add(this);
@@ -328,7 +325,6 @@ async function crowdedSources(
   return new Set(rows.map(([source]) => String(source)));
 }
 
-/** Rows of each source in a window. */
 async function countSources(ticks: Ticks, { from, to }: Place): Promise<ReadonlyMap<string, number>> {
   const events = ticks.between(from, to, raw('c.source'), raw("c.op <> 'e'"));
   const statement = sql`SELECT c.source AS c0, count(*)::text AS c1 FROM (${events}) AS c GROUP BY 1 UNION ALL SELECT '', '1' WHERE ${ticks.has(to)}`;

@@ -5,7 +5,6 @@ import type { Place } from './place.js';
 /** Pages without an event that are read at once. */
 const MOST_EMPTY = 20;
 
-/** Bounds of a page. */
 interface Wanted {
   readonly size: number;
   /** Milliseconds in which the first event may come. */

@@ -59,7 +59,6 @@ function problems({ controller, repository, isGenerated }: Resource, settings: P
   );
 }
 
-/** Adds exports to the description of the list. */
 function describe({ plan }: DescribedResource, list: OperationObject): OperationObject {
   const { formats } = exportOf(plan) as ExportPlan;
   const { parameters = [], responses } = list;

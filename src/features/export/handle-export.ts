@@ -35,7 +35,6 @@ const EXPORTS = new WorkLimit(4, 'exports');
 /** A snapshot holds back the vacuum of all tables. */
 const SNAPSHOTS = new WorkLimit(1, 'consistent exports');
 
-/** Parsed arguments of an export. */
 interface ExportArguments extends RequestArguments {
   readonly query: ExportInputs;
 }
@@ -132,7 +131,6 @@ function toMany(included: readonly Inclusion[]): readonly string[] {
   ]);
 }
 
-/** An export that is under way. */
 interface UnderWay {
   readonly action: Action;
   readonly input: ExportArguments;

@@ -19,7 +19,6 @@ import { placeInputs, sizeInput } from '../paging.js';
 import { findPast } from './past-record.js';
 import { namedColumns, type PastView, pastProperties, readChanges } from './read-changes.js';
 
-/** Parsed arguments of a request. */
 type HistoryArguments = Omit<RequestArguments, 'query'> & { readonly query: HistoryInputs };
 
 /** Texts of cursors: they are decoded when the record of the path is known, to which they belong. */
@@ -60,7 +59,6 @@ function compileParser({ plan, access: evaluate }: Resource) {
   };
 }
 
-/** The list that a cursor belongs to. */
 function scopeOf({ plan }: Resource, { id, access, query }: HistoryArguments): CursorScope {
   const rows = access.digest() || null;
   return { plan, sort: SORT, digest: ['history', idText(plan.info.address, id), query.fields, rows] };

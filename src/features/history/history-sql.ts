@@ -21,7 +21,6 @@ import { changeTables, sourceOf } from '../capture/change-table.js';
 import { imageCondition, imageRow, momentSql } from '../capture/image-sql.js';
 import { rowsAsked } from '../soft-delete/deletion.js';
 
-/** A resource, as far as its history depends on it. */
 type Past = Pick<ResourcePlan, 'info' | 'model' | 'features'>;
 
 const TRUE = raw('true');

@@ -69,7 +69,6 @@ const REVERT: HandledRoute & DescribedRoute & { readonly endpoint: 'revert' } = 
   describe: describeRevert,
 };
 
-/** Problems of the endpoints with other options. */
 function checkEndpoints(plan: Parameters<ResourceCheck>[0]): string[] {
   const { endpoints, access, info } = plan;
   const named = (['history', 'revert'] as const).filter((each) => endpoints.has(each));

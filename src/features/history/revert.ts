@@ -45,7 +45,6 @@ interface RevertArguments extends RequestArguments {
   readonly to: string;
 }
 
-/** The result of a revert. */
 interface Reverted extends Outcome {
   /** Names of values of the state that the record cannot have again. */
   readonly skipped: readonly string[];
@@ -157,7 +156,6 @@ type StateRow = readonly [
   ...values: unknown[],
 ];
 
-/** Compiles the reader of the values of an update. */
 function compileValues(resource: Resource) {
   const { plan } = resource;
   const { info, exposure } = plan;

@@ -77,7 +77,6 @@ export class KeptAnswers {
     return readKey(await on.write(find, [scope, key]), fingerprint);
   }
 
-  /** Keeps the answer for others with the key. */
   async keep({ scope, key }: RequestKey, given: KeptAnswer, on: StatementTarget): Promise<void> {
     const { status, location, etag, answer } = given;
     const values = [scope, key, String(status), location, etag, answer];

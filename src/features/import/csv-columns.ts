@@ -115,7 +115,6 @@ function readRow(
 /** Numbers as JSON has them. Other values stay texts, which the schema refuses with its own words. */
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Compiles the reader of the cells of a column. */
 function cellReader(name: string, { properties, required, hasDefaults }: ColumnNames): CellReader {
   const schema = properties.get(name) ?? {};
   const types = typesOf(schema);

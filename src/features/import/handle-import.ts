@@ -46,7 +46,6 @@ export interface ImportFeature extends Feature {
   readonly importKeys: KeySettings | null;
 }
 
-/** Code of a mode. */
 interface ModeWork {
   readonly columns: ReturnType<typeof compileColumns>;
   readonly parse: ReturnType<typeof compileRowParser>;

@@ -38,7 +38,6 @@ export class ImportReport {
     this.#issues = [...errors];
   }
 
-  /** A row is refused. */
   refuse({ row, line }: RowPlace, issues: readonly RequestIssue[]): void {
     this.failed += 1;
     if (this.#issues.length >= MAX_ISSUES) return;
@@ -46,7 +45,6 @@ export class ImportReport {
       this.#issues.push({ row, line, ...place, code, detail } as RowIssue);
   }
 
-  /** The result so far. */
   summary(): ImportSummary {
     const { rows, created, updated, failed } = this;
     const errors = firstIssues(this.#issues) as readonly RowIssue[];

@@ -22,12 +22,10 @@ export class ProgressLines {
     this.#response = response;
   }
 
-  /** Writes the counts so far. */
   write({ rows, created, updated, failed }: ImportSummary): void {
     this.#line({ rows, created, updated, failed });
   }
 
-  /** Writes the result. */
   end(summary: ImportSummary): true {
     this.#line({ ...summary, complete: true });
     this.#response.end();

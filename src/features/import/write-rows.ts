@@ -34,7 +34,6 @@ export type RowWriter = (
   report: ImportReport,
 ) => Promise<void>;
 
-/** Code that writes rows of a mode. */
 interface ModeCode {
   /** Null where Sequelize writes, or code of the user's. */
   readonly rows: RowRunner | null;

@@ -264,7 +264,6 @@ async function readShown(inclusion: Inclusion, keys: readonly (string | null)[],
   return { groups, shown: await embed(shown, include, embedding) };
 }
 
-/** Records of both, one behind the other. */
 function joinShown(first: WholeRecords, second: WholeRecords): WholeRecords {
   return {
     size: first.size + second.size,

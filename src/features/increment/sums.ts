@@ -21,7 +21,6 @@ import { holdsColumnRules } from '../../schema/column-rules.js';
 import { lazy } from '../../util/memo.js';
 import { sumSchema } from './amounts.js';
 
-/** An attribute, and the number that is added to it. */
 type Addition = readonly [name: string, value: AddedValue];
 
 /** Has the method of a change get sums in the place of amounts, with the record locked, in one transaction. */

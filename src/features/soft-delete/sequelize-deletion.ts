@@ -59,7 +59,6 @@ export function momentOf({ name, softDelete }: RecordInfo): string {
   );
 }
 
-/** Options of a write of a record. */
 interface MarkOptions {
   readonly hooks?: boolean;
   readonly transaction?: Transaction | null;

@@ -25,7 +25,6 @@ export interface SubresourceArguments extends RequestArguments {
   readonly parent: RequestArguments;
 }
 
-/** Settings that a parser needs of a resource. */
 type Side = Pick<ParserSettings, 'plan' | 'features' | 'access'>;
 
 /**

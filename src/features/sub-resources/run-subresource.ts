@@ -47,7 +47,6 @@ export function compileParentReader({ plan, parent }: Subresource) {
   return {
     textOf,
     isOpen: openTest(info, 'read', false),
-    /** Runs with our SQL. */
     async byRows({ parent: input }: SubresourceArguments, on?: StatementTarget): Promise<string | null> {
       const { id, query, access } = input;
       const slots: Slots = keySlots(address, id) ?? NO_SLOTS;
@@ -59,7 +58,6 @@ export function compileParentReader({ plan, parent }: Subresource) {
       if (count > 1) throw severalRecords({ name, key: keyText(address) });
       return textOf(names.map((_, index) => row[index] ?? null));
     },
-    /** Runs with the repository of the target. */
     async byMethod(action: Action, { parent: input }: SubresourceArguments): Promise<string | null> {
       const record = await contextOf(parent, action).repository.get(input.id as Id);
       return textOf(names.map((name) => recordColumn(info, [record], name)[0] ?? null));

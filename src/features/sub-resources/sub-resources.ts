@@ -128,7 +128,6 @@ function describe(plan: SubresourcePlan, mounted: DescribedAction): OperationObj
   });
 }
 
-/** Adds members to the items of a page. */
 function withMembers(
   { content, ...others }: ResponseObject,
   members: readonly MemberBelow[],

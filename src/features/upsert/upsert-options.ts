@@ -13,7 +13,6 @@ import type { Input, Inputs } from '../../operation/feature.js';
 import { showValue } from '../../util/option-problems.js';
 import { choice } from '../flag.js';
 
-/** The names of the attributes of a key. */
 type KeyNames = readonly string[];
 
 /** Compiles the option to the names of each key. */

@@ -29,7 +29,6 @@ interface Settings {
   readonly process: number;
 }
 
-/** A connection, as pg describes it. */
 interface PooledClient {
   /** The process at the other end: of a pooler, another one than that of the server. */
   readonly processID?: number;
@@ -39,7 +38,6 @@ interface PooledClient {
   readonly user?: string;
 }
 
-/** Options of `EngineOptions` that matter here. */
 interface CheckedOptions {
   readonly replicas?: readonly string[];
   readonly preparedStatements?: boolean;

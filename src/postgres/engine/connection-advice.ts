@@ -4,7 +4,6 @@ import { NoHostError, OtherServerError } from '../session/choose-host.js';
 import { refusalAdvice } from './check-connections.js';
 import type { PostgresAddress } from './connection-string.js';
 
-/** Error of pg, Node or PostgreSQL. */
 interface Failure {
   readonly code?: string;
   readonly message?: string;

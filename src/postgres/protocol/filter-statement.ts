@@ -81,7 +81,6 @@ export class FilterStatement extends PreparedStatement {
   }
 }
 
-/** A filter statement that connections keep. */
 class KeptFilter extends PreparedStatement {
   readonly #planned: FilterStatement;
   readonly #trial: Trial;

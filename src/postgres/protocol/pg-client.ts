@@ -15,7 +15,6 @@ interface TurnsClient {
   on(event: 'drain' | 'error' | 'end', listener: () => void): unknown;
 }
 
-/** pg's `query`, with all that it takes. */
 type PgQuery = (config?: unknown, values?: unknown, answer?: unknown) => never;
 
 interface Waiting {
@@ -168,7 +167,6 @@ export function takeTurns(client: object): void {
   });
 }
 
-/** A connection of an engine. */
 class WatchedClient extends Client {
   /** Milliseconds after which a query is abandoned; 0 for never. */
   readonly queryTimeout: number;

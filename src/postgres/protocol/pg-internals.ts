@@ -15,7 +15,6 @@ export const TESTED_PG = { major: 8, first: 11, last: 23 } as const;
 /** The first minor with `pipeline`. */
 const PIPELINE_SINCE = 23;
 
-/** Methods of a socket that pg uses. */
 interface DriverStream extends NodeJS.EventEmitter {
   cork(): void;
   uncork(): void;

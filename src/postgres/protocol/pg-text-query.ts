@@ -74,7 +74,6 @@ export function createExecutor(driver: Driver, onStale: (error: Error) => void):
   };
 }
 
-/** Executes one statement through the public interface of pg. */
 function executePublicly(client: DriverClient, batch: Batch): void {
   traceSending(batch);
   const { statement, executions, end } = batch;
@@ -93,7 +92,6 @@ function traceSending({ executions }: Batch): void {
   for (const { trace } of executions) trace?.sent(executions.length);
 }
 
-/** A description of columns, as pg has it. */
 interface Fields {
   readonly fields: readonly { readonly dataTypeID: number }[];
 }
@@ -296,7 +294,6 @@ function textQueryClass(
   return TextQuery;
 }
 
-/** Parsers of the columns of a statement's results. */
 function parsersOf(
   statement: PreparedStatement,
   client: DriverClient,

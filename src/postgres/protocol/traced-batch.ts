@@ -11,7 +11,6 @@ import { summarize } from '../../diagnostics/channels.js';
 import type { Batch, Execution, TextResult, TextValues } from './batch.js';
 import { type DriverClient, queryQueueOf, TESTED_PG } from './pg-internals.js';
 
-/** Callback of a query, as pg calls it. */
 type Callback = (error: Error | null, result?: object) => void;
 
 /** A query that is sent. */

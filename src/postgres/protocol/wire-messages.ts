@@ -56,7 +56,6 @@ export function serializeExecutions(
   return buffer;
 }
 
-/** Writes a Parse of the unnamed statement. */
 function writeParse(buffer: Buffer, text: string, start: number): number {
   buffer[start] = PARSE;
   // The empty name.
@@ -133,7 +132,6 @@ export class BackendMessageParser {
     this.#passOn = passOn;
   }
 
-  /** Takes bytes that the socket has read. */
   read(chunk: Buffer): void {
     this.#isInStep ??= beginsWithPreparing(chunk);
     if (this.#isInStep) this.#readMessages(chunk);

@@ -11,7 +11,6 @@ export const SESSION_ATTRIBUTES = [
   'standby',
   'prefer-standby',
 ] as const;
-/** Value of libpq's `target_session_attrs`. */
 type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 /** True for a value of `SESSION_ATTRIBUTES`. */
@@ -30,7 +29,6 @@ export interface HostedServer extends ServerConfig {
   readonly sessionAttributes?: SessionAttributes;
 }
 
-/** A client of the driver. */
 interface Connection {
   query(text: string): Promise<{ readonly rows: readonly unknown[] }>;
   end?(): Promise<unknown>;

@@ -8,7 +8,6 @@ import { endsInTime } from '../../util/promises.js';
 /** Milliseconds after which those behind a callback no longer wait for it. */
 const PATIENCE = 5_000;
 
-/** A callback after a commit. */
 type Callback = () => unknown;
 
 /** Callbacks under way, by the instance of the engine that waits for them. */

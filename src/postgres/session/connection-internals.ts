@@ -117,7 +117,6 @@ interface TransactionInternals<Client> extends TransactionState<Client> {
   readonly sequelize: Sequelize;
   readonly options: object;
   readonly _afterCommitHooks: ((transaction: unknown) => unknown)[];
-  /** Releases the connection. */
   cleanup(): void;
   forceCleanup(): Promise<void>;
 }

@@ -26,10 +26,8 @@ import { applySettings, currentSession, currentSettings, type RequestSettings } 
 /** Matches texts of several statements, and also a text with a semicolon in a value, which then counts as no single read. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
 
-/** SQL as `Sequelize.query` takes it. */
 type SqlText = string | { query: string; values: unknown[] };
 
-/** Settings with which a transaction begins. */
 interface Preparation {
   readonly refusesWrites: boolean;
   readonly settings: RequestSettings | null;
