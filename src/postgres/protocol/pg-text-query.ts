@@ -5,7 +5,6 @@
  */
 import pg from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
-import { perPair } from '../../util/memo.js';
 import { type Batch, BatchAbortedError, type Execution, type Preceding, type TextRow } from './batch.js';
 import { timeoutDriver } from './pg-client.js';
 import {
@@ -23,7 +22,6 @@ import {
   type PreparedStatement,
   type TextParser,
 } from './prepared-statement.js';
-import { QueryDeadlines, type TimedQuery } from './query-deadlines.js';
 import { MAX_RESULT, ResultBytes, SMALL_RESULT } from './result-limit.js';
 import { isStale, noteOutdated } from './stale-statement.js';
 import { type SentQuery, TracedBatch } from './traced-batch.js';
@@ -96,8 +94,6 @@ interface Fields {
   readonly fields: readonly { readonly dataTypeID: number }[];
 }
 
-const deadlinesOf = perPair((_client: DriverClient) => new QueryDeadlines());
-
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
@@ -109,7 +105,7 @@ function textQueryClass(
   Query: { readonly prototype: object },
   onStale: (error: Error) => void,
 ): TextQueryClass {
-  class TextQuery implements BackendMessageHandler, TimedQuery {
+  class TextQuery implements BackendMessageHandler {
     readonly text: string;
     readonly #client: DriverClient;
     readonly #batch: Batch;
@@ -138,7 +134,7 @@ function textQueryClass(
     /** Number of statements before it that are still to be done. */
     #beforeLeft: number;
     #isOver = false;
-    #deadlines: QueryDeadlines | null = null;
+    #timer: NodeJS.Timeout | undefined;
 
     constructor(client: DriverClient, batch: Batch) {
       const { statement, before } = batch;
@@ -153,12 +149,11 @@ function textQueryClass(
 
     /** Abandons the query after so many milliseconds. */
     limit(milliseconds: number): void {
-      this.#deadlines = deadlinesOf(this.#client);
-      this.#deadlines.begin(this, milliseconds);
+      this.#timer = setTimeout(() => this.#giveUp(), milliseconds).unref();
     }
 
     /** Abandons the query as pg does, with the same error. Queries behind it will get no answers either. */
-    giveUp(): void {
+    #giveUp(): void {
       this.#fail(new Error(QUERY_TIMEOUT));
       if (this.#client.pipeline) this.#client.connection?.stream.destroy();
     }
@@ -284,7 +279,7 @@ function textQueryClass(
       this.#isOver = true;
       this.#rows = [];
       this.#bytes?.end();
-      this.#deadlines?.end(this);
+      clearTimeout(this.#timer);
       if (error) markBroken(this.#client, error);
       this.#batch.end(error);
       return true;
