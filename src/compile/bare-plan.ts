@@ -1,15 +1,9 @@
 /** The plan of a model without options, for operations without a route: no rules, no relations, every attribute. */
 import type { RecordInfo } from '../describe/model-info.js';
 import { totalOrder } from './compile-sort.js';
-import { NO_SCHEMAS, OPEN_EXPOSURE, type ResourcePlan } from './resource-plan.js';
+import { NO_SCHEMAS, noRelations, OPEN_EXPOSURE, type ResourcePlan } from './resource-plan.js';
 
 const NONE = Object.freeze([]);
-const EMPTY = Object.freeze({
-  include: new Map(),
-  filters: new Map(),
-  subresources: new Map(),
-  led: new Map(),
-});
 
 /** Makes the plan. */
 export function barePlan(info: RecordInfo): ResourcePlan {
@@ -41,7 +35,7 @@ export function barePlan(info: RecordInfo): ResourcePlan {
     entityTag: null,
     ifMatch: 'optional',
     access: null,
-    relations: EMPTY,
+    relations: noRelations(),
     features: {},
   });
 }

@@ -29,12 +29,13 @@ import {
 } from './compile-options.js';
 import { compileSort } from './compile-sort.js';
 import { everyAttribute, isOrdered, type ShownReader } from './every-attribute.js';
-import type {
-  Exposure,
-  GrowingPlan,
-  ResourceDeclaration,
-  ResourcePlan,
-  UncheckedPlan,
+import {
+  type Exposure,
+  type GrowingPlan,
+  noRelations,
+  type ResourceDeclaration,
+  type ResourcePlan,
+  type UncheckedPlan,
 } from './resource-plan.js';
 
 /** Problems of the options of a resource, for a feature. @param options as in `@Crud` */
@@ -148,12 +149,7 @@ export function compileResource(
   const unversioned = versionProblem(info, endpoints);
   if (unversioned) report(unversioned);
   if (problems.length > 0) return { plan: null, problems, claim: compiled };
-  const relations = Object.freeze({
-    include: new Map(),
-    filters: new Map(),
-    subresources: new Map(),
-    led: new Map(),
-  });
+  const relations = noRelations();
   const { parser: parseId, kind: idKind, parts: idParts } = id;
   const sortable = ofTables(() => sortedBy(whole));
   const plan = Object.freeze({

@@ -242,6 +242,11 @@ interface RelationsPlan {
   readonly led: ReadonlyMap<string, unknown>;
 }
 
+/** The relations of a plan, before any is compiled. */
+export function noRelations(): GrowingPlan['relations'] {
+  return Object.freeze({ include: new Map(), filters: new Map(), subresources: new Map(), led: new Map() });
+}
+
 /** A relation to many that has a list under each record. */
 export interface SubresourcePlan extends RelatedPlan {
   /** Behind the prefix of the parent: `/:id/reviews`. */

@@ -131,9 +131,7 @@ interface RivalAttributes {
 
 /** Finds those of a model. */
 export function rivalAttributes({ model, attributes }: ModelInfo): RivalAttributes {
-  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
-  const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
-  const fields = new Set(keys.flatMap((key) => key.fields ?? []).map(fieldName));
+  const fields = new Set(uniqueFields(model).flat());
   const table = JSON.stringify(model.getTableName());
   const isOwn = (target: typeof model) => JSON.stringify(target.getTableName()) === table;
   return {
@@ -146,6 +144,13 @@ export function rivalAttributes({ model, attributes }: ModelInfo): RivalAttribut
       foreignKeysOf(model).flatMap((key) => (isOwn(key.target) ? keyAttributes(key) : [])),
     ),
   };
+}
+
+/** The fields of each unique index and key that a model declares, as `fieldName` has them. */
+export function uniqueFields(model: object): readonly (readonly string[])[] {
+  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
+  const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
+  return keys.map(({ fields = [] }) => fields.map(fieldName));
 }
 
 /** The column of an index, or the attribute; of an expression something that is neither. */

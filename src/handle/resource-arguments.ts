@@ -4,9 +4,8 @@ import type { Action } from 'routing-controllers';
 import { accessSource } from '../access/reference-access.js';
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
-import { fieldName } from '../describe/foreign-keys.js';
+import { uniqueFields } from '../describe/foreign-keys.js';
 import { idOf, keyText } from '../describe/row-key.js';
-import { constrainedModel } from '../describe/sequelize-internals.js';
 import { noSuchRecord } from '../errors/errors.js';
 import { guardRecords } from '../execute/records/guarded-record.js';
 import type { Repository } from '../execute/records/repository.js';
@@ -142,9 +141,7 @@ export function isUniqueAttribute(
   { model, primaryKey, attributes }: ResourcePlan['info'],
   name: string,
 ): boolean {
-  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
-  const keys = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)];
   const names: readonly unknown[] = [name, attributes.get(name)?.column];
-  const isOfOne = keys.some(({ fields = [] }) => fields.length === 1 && names.includes(fieldName(fields[0])));
+  const isOfOne = uniqueFields(model).some((fields) => fields.length === 1 && names.includes(fields[0]));
   return isOfOne || name === keyText(primaryKey);
 }

@@ -241,12 +241,7 @@ function manySchema({ path, count }: IncludePlan, maxItems: number, record: stri
     has_next: { type: 'boolean', description: 'Whether there are others.' },
     ...(count === null ? {} : COUNTED_PROPERTIES),
   };
-  return {
-    description: `The first items of \`${path}\`.`,
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-  };
+  return { description: `The first items of \`${path}\`.`, ...objectOf(properties) };
 }
 
 /** Total of a list without the option. */

@@ -1,6 +1,6 @@
 /** The generated routes of a resource, as data: those of every resource, and those that features add. */
 import type { RelationLister } from '../compile/compile-resource.js';
-import type { ResourcePlan } from '../compile/resource-plan.js';
+import { noRelations, type ResourcePlan } from '../compile/resource-plan.js';
 import { ENDPOINTS, type Endpoint, type OPERATIONS, type Operation } from '../declare/crud-options.js';
 import { type OptionRoute, tableWritesOf } from '../declare/endpoint.js';
 import { tableFacts } from '../describe/table-facts.js';
@@ -142,8 +142,8 @@ export function routesOf(plan: RoutePlan, features: readonly RouteSource[]): rea
 
 /** The routes that the methods of any resource can serve: for checks that come before all plans. */
 export function everyRoute(features: readonly RouteSource[]): readonly RouteSpec[] {
-  const relations = { include: new Map(), filters: new Map(), subresources: new Map(), led: new Map() };
-  return routesOf({ endpoints: new Set(ENDPOINTS), relations, isKeyGiven: true, features: {} }, features);
+  const plan = { endpoints: new Set(ENDPOINTS), relations: noRelations(), isKeyGiven: true, features: {} };
+  return routesOf(plan, features);
 }
 
 /** True for a route that all resources without `endpoints` have. */

@@ -9,8 +9,3 @@ export interface NamedGauge {
 
 /** All of them, for metrics. */
 export const GAUGES: NamedGauge[] = [];
-
-/** Adds one, once for the process. */
-export function addGauge(gauge: NamedGauge): void {
-  GAUGES.push(gauge);
-}

@@ -4,10 +4,9 @@ import type { CreateValues, UpdateValues } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { IMPORT_MODES, type ImportMode } from '../../declare/import-options.js';
 import { describeAddressed } from '../../describe/describe-model.js';
-import { fieldName } from '../../describe/foreign-keys.js';
+import { uniqueFields } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { idOf, isOfKey, keyNames, keyText, partsOf } from '../../describe/row-key.js';
-import { constrainedModel } from '../../describe/sequelize-internals.js';
 import { isUniqueKey, tableFacts } from '../../describe/table-facts.js';
 import { isRefusal } from '../../errors/database-fault.js';
 import { PersistenceError } from '../../errors/errors.js';
@@ -324,10 +323,8 @@ function keyedBy(info: ModelInfo, names: readonly string[]): ModelInfo {
     );
   const keyed = describeAddressed(model, names.join(','));
   const columns = keyed.address.map(({ column }) => column);
-  const { _indexes = [], uniqueKeys = {} } = constrainedModel(model);
-  const declared = [...Object.values(uniqueKeys), ..._indexes.filter(({ unique }) => unique)].map(
-    ({ fields = [] }) =>
-      fields.map((field) => info.attributes.get(fieldName(field))?.column ?? fieldName(field)),
+  const declared = uniqueFields(model).map((fields) =>
+    fields.map((field) => info.attributes.get(field)?.column ?? field),
   );
   const own = [info.primaryKey.map(({ column }) => column), ...declared];
   const facts = tableFacts(model);

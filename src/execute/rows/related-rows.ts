@@ -10,7 +10,7 @@ import { currentTarget, type StatementTarget, type TextParser, type TextRow } fr
 import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache } from '../../util/memo.js';
 import { keyTerms } from '../sql/keyset-sql.js';
-import { type LiftedPredicate, liftValues } from '../sql/lift-values.js';
+import { liftValues } from '../sql/lift-values.js';
 import {
   compileByKey,
   compileRelated,
@@ -49,7 +49,6 @@ export class RelatedRows {
   readonly #table: TableSql;
   readonly #parents: ParentsSql;
   readonly #statements = new BoundedCache<Statement>();
-  readonly #lifted = new WeakMap<Predicate, LiftedPredicate>();
   /** The key of the target, where its text shows which row belongs to which parent. */
   #key: string | null;
 
@@ -139,7 +138,7 @@ export class RelatedRows {
     on: StatementTarget,
     compile: (where: Predicate) => Statement,
   ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
-    const lifted = this.#lift(where);
+    const lifted = liftValues(where);
     const { bound } = lifted;
     const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
       compile(lifted.predicate as Predicate),
@@ -149,14 +148,6 @@ export class RelatedRows {
     // The keys of parents are no constants of the plan; only values of the request's own can make a plan bad.
     const { rows, parsers } = await on.read(statement.text, values, this.#table.name, bound !== null);
     return { rows: rows as readonly TextRow[], parsers };
-  }
-
-  #lift(where: Predicate): LiftedPredicate {
-    const known = this.#lifted.get(where);
-    if (known) return known;
-    const lifted = liftValues(where);
-    if (Object.isFrozen(where) && lifted.bound === null) this.#lifted.set(where, lifted);
-    return lifted;
   }
 }
 

@@ -36,12 +36,18 @@ export const UNCONDITIONAL: LiftedPredicate = Object.freeze({
 /** No name of an attribute or a slot has it. It begins a part of the structure. */
 const END = '\0';
 
-/** Lifts the bound values out of a predicate. */
+const liftedBefore = new WeakMap<Predicate, LiftedPredicate>();
+
+/** Lifts the bound values out of a predicate. One that has values is that of a request, and does not come again. */
 export function liftValues(predicate: Predicate): LiftedPredicate {
+  const before = liftedBefore.get(predicate);
+  if (before) return before;
   const lifting = new Lifting();
-  const lifted = lifting.predicate(predicate);
+  const whole = lifting.predicate(predicate);
   const { shape, bound, slotted, hasOtherSlots } = lifting;
-  return { predicate: lifted, shape, bound, slotted: hasOtherSlots ? null : slotted };
+  const lifted = { predicate: whole, shape, bound, slotted: hasOtherSlots ? null : slotted };
+  if (bound === null && Object.isFrozen(predicate)) liftedBefore.set(predicate, lifted);
+  return lifted;
 }
 
 /** Several predicates of one statement without bound values, and these. */

@@ -51,7 +51,6 @@ type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'uns
 export class OperationCompiler {
   readonly table: TableSql;
   readonly encoder: RowEncoder;
-  readonly #predicates = new WeakMap<Predicate, LiftedPredicate>();
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
   readonly #lists = new BoundedCache<ListSql>();
@@ -211,13 +210,7 @@ export class OperationCompiler {
 
   /** A predicate without bound values, and these. */
   lift(where: Predicate | null): LiftedPredicate {
-    if (where === null) return UNCONDITIONAL;
-    const known = this.#predicates.get(where);
-    if (known) return known;
-    const lifted = liftValues(where);
-    // A predicate with bound values is that of a request, and does not come again.
-    if (Object.isFrozen(where) && lifted.bound === null) this.#predicates.set(where, lifted);
-    return lifted;
+    return where === null ? UNCONDITIONAL : liftValues(where);
   }
 
   #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {

@@ -8,7 +8,7 @@ import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { Feature, FeatureContext } from '../../operation/feature.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { throwProblems } from '../../util/config-error.js';
-import { addGauge } from '../../util/gauges.js';
+import { GAUGES } from '../../util/gauges.js';
 import { changesOf, historyOf } from '../capture/capture-options.js';
 import { changeTables } from '../capture/change-table.js';
 import { changesSchemas, describeChanges, WORDS } from './describe-changes.js';
@@ -124,17 +124,17 @@ function tableOf({ model }: Pick<Resource['plan'], 'model'>): string {
   return changeTables(model).changes;
 }
 
-addGauge({
+GAUGES.push({
   name: 'crud_changes_lag_seconds',
   help: 'Time since the last moment whose changes all streams have got, unless they take none.',
   read: () => Math.max(0, ...[...FEEDS].map(({ lag }) => lag / 1_000)),
 });
-addGauge({
+GAUGES.push({
   name: 'crud_changes_streams',
   help: 'Streams of changes that are open, and requests that wait for one.',
   read: () => total(({ subscribers }) => subscribers.size),
 });
-addGauge({
+GAUGES.push({
   name: 'crud_changes_pending',
   help: 'Streams that have not got all changes yet, because they read them or their client takes nothing.',
   read: () => total(({ subscribers }) => [...subscribers].filter(({ isBusy }) => isBusy).length),
