@@ -86,7 +86,6 @@ function checkState(
         return new RefusedRequestError(412, detail);
       }),
     ],
-    dependsOn: ['ifMatch'],
     rewrite: {
       update: within,
       delete: within,

@@ -12,8 +12,7 @@ import { didYouMean } from '../util/option-problems.js';
 /** Reads `count` of a request, within the modes of the resource. */
 export const count: FeatureFactory = ({ plan }) => {
   const { count: options } = plan;
-  const steps: Pick<Feature, 'dependsOn' | 'prepare' | 'rewrite'> = {
-    dependsOn: ['kind', 'count', 'cap'],
+  const steps: Pick<Feature, 'prepare' | 'rewrite'> = {
     prepare: { list: counted },
     rewrite: { list: counted },
   };

@@ -68,7 +68,6 @@ export const fields: FeatureFactory = ({ plan, readable, columnsOf }) => {
       },
     ],
     constants: { create: mask, update: mask, replace: mask },
-    dependsOn: ['fields', 'also'],
     rewrite: {
       list: select,
       read: select,

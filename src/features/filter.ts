@@ -72,7 +72,6 @@ export const filter: FeatureFactory = ({ plan }) => {
       },
     ],
     digest: ({ filter: wanted = null }) => wanted,
-    dependsOn: ['filter'],
     rewrite: {
       list: (operation, { filter: wanted = null }) =>
         wanted === null ? operation : { ...operation, where: allOf(operation.where, wanted) },

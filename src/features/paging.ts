@@ -26,7 +26,6 @@ export const paging: FeatureFactory = (context) => {
   return {
     constants: { list: () => ({ kind: pagination }) },
     inputs: [...places, size],
-    dependsOn: ['kind', ...places.map(({ name }) => name), size.name],
     prepare: isOffset ? {} : { list: (operation) => byCursor(operation, { size: pageSize.default }) },
     rewrite: {
       list: (operation, inputs) =>

@@ -32,7 +32,6 @@ export const scope: FeatureFactory = ({ plan: { access: rules } }) => {
   };
   return {
     digest: rowsSeen,
-    dependsOn: [],
     rewrite: {
       list: withinList,
       read: within,

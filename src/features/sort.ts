@@ -106,7 +106,6 @@ export const sort: FeatureFactory = ({ plan }) => {
       },
     ],
     ...(relations.length > 0 ? { digest: ({ sort: order = [] }) => rowsSeen(order) } : {}),
-    dependsOn: ['sort'],
     rewrite: { list: (operation, { sort: order = defaultSort }) => ({ ...operation, order }) },
     problems: relations.some(isRuled) ? { list: [403] } : {},
   };

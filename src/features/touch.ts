@@ -6,6 +6,5 @@ const touched = <O extends object>(operation: O, { touch }: Inputs): O =>
 
 /** For requests whose inputs say so. */
 export const touch: FeatureFactory = () => ({
-  dependsOn: ['touch'],
   rewrite: { update: touched, replace: touched },
 });

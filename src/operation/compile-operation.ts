@@ -16,12 +16,6 @@ export type OperationMaker = (inputs: Inputs, access: Access, values?: WrittenVa
 /** Change of an operation by a feature; `ByEndpoint` has the types for each endpoint. */
 type Change = (operation: Operation, inputs: Inputs, access: Access) => Operation;
 
-interface Step {
-  readonly change: Change;
-  /** Members of the inputs without which it changes nothing for a request that may see everything; null where it may. */
-  readonly dependsOn: readonly string[] | null;
-}
-
 /** The part of a feature for an endpoint: its own, or that of its base. */
 export function partFor<P extends ByEndpoint<unknown>>(
   parts: P | undefined,
@@ -38,21 +32,13 @@ export function compileOperation(
   absentFor: (form: AccessForm) => Inputs,
 ): OperationMaker {
   const stepsOf = (kind: 'prepare' | 'rewrite') =>
-    features.flatMap((feature): Step[] => {
-      const change = partFor(feature[kind], endpoint) as Change | undefined;
-      const { dependsOn = null } = feature;
-      return change ? [{ change, dependsOn: kind === 'rewrite' ? dependsOn : null }] : [];
-    });
+    features.flatMap((feature) => (partFor(feature[kind], endpoint) as Change | undefined) ?? []);
   const rewrites = stepsOf('rewrite');
   const give = compileGiven(context.plan.info.address.map(({ name }) => name));
   const absent = absentFor(OPEN_ACCESS.form);
-  const apply = (steps: readonly Step[], before: Operation, inputs: Inputs, access: Access): Operation => {
-    const isOpen = access.form === OPEN_ACCESS.form && access.where === null && access.allowed === null;
+  const apply = (steps: readonly Change[], before: Operation, inputs: Inputs, access: Access): Operation => {
     let operation = before;
-    for (const { change, dependsOn } of steps) {
-      const isIdle = isOpen && dependsOn !== null && isSame(dependsOn, inputs, absent);
-      if (!isIdle) operation = change(operation, inputs, access);
-    }
+    for (const change of steps) operation = change(operation, inputs, access);
     return operation;
   };
   const bare = partFor(bareOperations(context), endpoint) as Operation;
@@ -74,11 +60,6 @@ export function compileOperation(
     }
     return endpoint === 'update' ? give(operation, access, values) : operation;
   };
-}
-
-function isSame(members: readonly string[], inputs: Inputs, others: Inputs): boolean {
-  for (const name of members) if (inputs[name] !== others[name]) return false;
-  return true;
 }
 
 /** A write that returns the primary key, also where answers do not show it. */

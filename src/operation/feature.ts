@@ -266,11 +266,6 @@ export interface Feature {
   /** The same for each request that has inputs, or may not see everything. */
   readonly rewrite?: OperationSteps;
   /**
-   * Members of the inputs that `rewrite` depends on, beside the access of a request. Where they are as in a request without inputs, and
-   * the request may see everything, `rewrite` has nothing to change, and is not called. Default: it is called for each of these requests.
-   */
-  readonly dependsOn?: readonly string[];
-  /**
    * Executed after each write of routes and repositories, of one record or many, in the transaction of the write: it rolls the write back by
    * throwing. Writes of Sequelize's own methods have none.
    */

@@ -99,7 +99,6 @@ export const include: FeatureFactory = ({ plan: { relations }, views }) => {
       },
       ...all.flatMap(({ plan, parameters }) => parameters.map((parameter) => relationInput(plan, parameter))),
     ],
-    dependsOn: ['include'],
     rewrite: { list: rewrite, read: rewrite },
     problems: all.some(({ plan }) => isRuled(plan)) ? { list: [403], read: [403] } : {},
   };
