@@ -192,6 +192,7 @@ function pristineWriter(
     if (info.model !== model || positions.includes(-1)) return null;
     const ordered = positions.map((position) => parsers[position] as TextParsers[number]);
     const write = writers(ordered, fields);
+    if (positions.every((position, index) => position === index)) return write;
     return (row: TextRow) => write(positions.map((position) => row[position] ?? null));
   });
   return (record, fields) => {
