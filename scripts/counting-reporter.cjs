@@ -1,7 +1,7 @@
 /** Mocha's ordinary output, and what came of the run for the process that started it. */
 const { Runner, reporters } = require('mocha');
 const path = require('node:path');
-const { processorTime } = require('./processor-time.cjs');
+const { processorTimeOfFamily } = require('../dist/bench/measure/processor-time.js');
 
 const { EVENT_RUN_BEGIN, EVENT_RUN_END, EVENT_SUITE_END } = Runner.constants;
 
@@ -29,6 +29,12 @@ module.exports = class CountingReporter extends reporters.Spec {
     });
   }
 };
+
+/** Seconds, with those of databases and other processes that the tests have started; of this process alone where there is no `/proc`. */
+function processorTime() {
+  const { user, system } = process.cpuUsage();
+  return (process.platform === 'linux' ? processorTimeOfFamily(process.pid) : user + system) / 1e6;
+}
 
 /** The stack holds the message. What was thrown may be no error at all. */
 function told(error) {

@@ -6,6 +6,7 @@ const MICROSECONDS_PER_TICK = 10_000;
 
 /** Times are in ticks. Those of children are of the ones that have ended. */
 interface Stat {
+  readonly pid: number;
   readonly parent: number | undefined;
   readonly user: number;
   readonly system: number;
@@ -19,24 +20,26 @@ export function processorTime(pid: number): number {
   return (user + system) * MICROSECONDS_PER_TICK;
 }
 
-/** The same for a process and its children, ended ones as well: PostgreSQL forks for each connection. */
+/** The same for a process and its descendants, ended ones as well: PostgreSQL forks for each connection. */
 export function processorTimeOfFamily(pid: number): number {
   let head = readStat(pid);
   for (;;) {
-    const time = childrenOf(pid).reduce((sum, child) => sum + timeOfOneThatMayBeGone(child), 0);
+    const others = descendantsOf(pid).reduce((sum, each) => sum + timeOf(each), 0);
     const now = readStat(pid);
-    const { user, system, childrenUser, childrenSystem } = now;
     // A child that ended meanwhile may be missing in both, or be in both.
-    if (childrenUser === head.childrenUser && childrenSystem === head.childrenSystem) {
-      return time + (user + system + childrenUser + childrenSystem) * MICROSECONDS_PER_TICK;
-    }
+    if (now.childrenUser === head.childrenUser && now.childrenSystem === head.childrenSystem)
+      return others + timeOf(now);
     head = now;
   }
 }
 
-/** The largest resident memory that a process and its children have had, in bytes. */
+function timeOf({ user, system, childrenUser, childrenSystem }: Stat): number {
+  return (user + system + childrenUser + childrenSystem) * MICROSECONDS_PER_TICK;
+}
+
+/** The largest resident memory that a process and its descendants have had, in bytes. */
 export function peakMemoryOfFamily(pid: number): number {
-  return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + peakMemory(each), 0);
+  return descendantsOf(pid).reduce((sum, each) => sum + peakMemory(each.pid), peakMemory(pid));
 }
 
 /** The largest resident memory of one process, in bytes. */
@@ -54,14 +57,6 @@ function readStatus(pid: number, line: RegExp): number {
   return Number(kilobytes) * 1024;
 }
 
-function timeOfOneThatMayBeGone(pid: number): number {
-  try {
-    return processorTime(pid);
-  } catch {
-    return 0;
-  }
-}
-
 /** See proc_pid_stat(5). The name, in parentheses, may have spaces. */
 function readStat(pid: number): Stat {
   const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -70,19 +65,21 @@ function readStat(pid: number): Stat {
     .split(' ')
     .map(Number);
   const [user = 0, system = 0, childrenUser = 0, childrenSystem = 0] = fields.slice(11, 15);
-  return { parent: fields[1], user, system, childrenUser, childrenSystem };
+  return { pid, parent: fields[1], user, system, childrenUser, childrenSystem };
 }
 
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && parentOf(pid) === parent);
+function descendantsOf(pid: number, all = readStats()): readonly Stat[] {
+  const children = all.filter(({ parent }) => parent === pid);
+  return children.flatMap((each) => [each, ...descendantsOf(each.pid, all)]);
 }
 
-function parentOf(pid: number): number | undefined {
-  try {
-    return readStat(pid).parent;
-  } catch {
-    return undefined;
-  }
+/** Those of all processes. One may end before it is read. */
+function readStats(): readonly Stat[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      return /^\d/.test(name) ? readStat(Number(name)) : [];
+    } catch {
+      return [];
+    }
+  });
 }
