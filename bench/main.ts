@@ -21,12 +21,12 @@ async function main(command: readonly string[]): Promise<void> {
   if (!(await work(options, command))) process.exitCode = 1;
 }
 
-function work(options: Options, command: readonly string[]): Promise<boolean> {
+async function work(options: Options, command: readonly string[]): Promise<boolean> {
   switch (options.kind) {
-    case 'scaling':
-      return runScaling(options, command).then(
-        async (counts) => (await runServers(options, command)) && counts,
-      );
+    case 'scaling': {
+      const counts = await runScaling(options, command);
+      return (await runServers(options, command)) && counts;
+    }
     case 'servers':
       return runServers(options, command);
     case 'transfer':
