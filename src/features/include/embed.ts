@@ -118,15 +118,11 @@ async function readMember(
   const { plan, include } = inclusion;
   const { relation } = plan;
   const keys = relationKeys(relation, (attribute) => records.column(attribute));
-  const written = (await records.written?.(inclusion)) ?? null;
+  const written = records.written && (await records.written(inclusion));
   if (written) {
+    const { groups } = written;
     const shown = await embed(written.shown, include, embedding);
-    return memberOf(
-      inclusion,
-      shown,
-      written.groups,
-      await totalsOf(inclusion, keys, written.groups, embedding),
-    );
+    return memberOf(inclusion, shown, groups, await totalsOf(inclusion, keys, groups, embedding));
   }
   const loaded = records.loaded?.(inclusion, keys);
   const isUnknown = (_: unknown, index: number) => !loaded?.[index];
