@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { cpus, totalmem, type } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import type { Contender } from '../contenders.js';
 import { wrkVersion } from '../load/wrk.js';
 import { BENCH, RESULTS, ROOT } from '../paths.js';
@@ -61,7 +61,7 @@ function system(): string {
 export function revision(): string {
   try {
     const short = git('rev-parse', '--short', 'HEAD');
-    const isChanged = git('status', '--porcelain', '--', 'src', BENCH, `:!${RESULTS}`) !== '';
+    const isChanged = git('status', '--porcelain', '--', 'src', BENCH, `:!${relative(ROOT, RESULTS)}`) !== '';
     return isChanged ? `${short}, with changes` : short;
   } catch {
     return 'unknown';
