@@ -73,7 +73,7 @@ function descendantsOf(pid: number, all = readStats()): readonly Stat[] {
   return children.flatMap((each) => [each, ...descendantsOf(each.pid, all)]);
 }
 
-/** Those of all processes. One may end before it is read. */
+/** Reads the processes of the machine. One may end before it is read. */
 function readStats(): readonly Stat[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
