@@ -102,6 +102,7 @@ async function measure(
     await front.query(afterStart);
     const found: string[][] = [];
     for (const [title, tenants] of [
+      ...(shards.length > 1 ? [['a tenant of the first server', front.tenants.slice(0, 1)] as const] : []),
       ['one tenant', (shards.at(-1)?.tenants ?? []).slice(0, 1)],
       ['all tenants in turn', TENANTS],
     ] as const)
