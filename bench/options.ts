@@ -61,7 +61,7 @@ const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes an hour and a half; the results are bench/results/latest.*.
+Without options everything is measured, which takes an hour; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --relations         lists with relations, which have contenders and workloads of their own

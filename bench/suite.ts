@@ -53,7 +53,7 @@ export const ARTICLES: Suite = {
   ours: OURS,
   results: 'latest',
   rows: ROWS,
-  rounds: 5,
+  rounds: 3,
   connections: CONNECTIONS,
   fill: (contenders) =>
     fillStatements(
@@ -97,7 +97,7 @@ export const RELATIONS: Suite = {
   ours: OURS,
   results: 'relations',
   rows: BOOKS,
-  rounds: 5,
+  rounds: 3,
   connections: CONNECTIONS,
   fill: fillLibrary,
   restoring: [],

@@ -5,12 +5,14 @@ import { serveApplication } from './support/ours.js';
 
 /** One that policies hold back. The other contenders are the owner of the table, for whom they do not hold. */
 const ROLE = 'bench_rls';
+/** The server is made for the run, and listens on this machine alone. */
+const PASSWORD = 'bench';
 
 /** Requests of as many users, so that hardly two at the same time have the same settings, and may share a transaction. */
 const USERS = 1_000;
 
 const SET_UP = `
-  DO $do$ BEGIN CREATE ROLE ${ROLE}; EXCEPTION WHEN duplicate_object THEN NULL; END $do$;
+  DO $do$ BEGIN CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'; EXCEPTION WHEN duplicate_object THEN NULL; END $do$;
   GRANT ALL ON ALL TABLES IN SCHEMA public TO ${ROLE};
   GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO ${ROLE};
   ALTER TABLE articles ENABLE ROW LEVEL SECURITY;
@@ -19,7 +21,8 @@ const SET_UP = `
     USING ((SELECT nullif(current_setting('app.tenant_id', true), '')) = '1')`;
 
 async function start(): Promise<void> {
-  const owner = new Client({ connectionString: readEnvironment().databaseUrl });
+  const environment = readEnvironment();
+  const owner = new Client({ connectionString: environment.databaseUrl });
   await owner.connect();
   await owner.query(SET_UP);
   await owner.end();
@@ -28,10 +31,9 @@ async function start(): Promise<void> {
     requests += 1;
     return { 'app.tenant_id': '1', 'app.user_id': String(requests % USERS) };
   };
-  await serveApplication({
-    engine: { dialectOptions: { options: `-c role=${ROLE}` } },
-    bootstrap: { rls: { settings } },
-  });
+  const url = new URL(environment.databaseUrl);
+  Object.assign(url, { username: ROLE, password: PASSWORD });
+  await serveApplication({ bootstrap: { rls: { settings } } }, url.href);
 }
 
 void start();

@@ -48,8 +48,10 @@ export interface Setup {
 }
 
 /** Connects, and mounts everything. */
-export async function createApplication(setup: Setup = {}): Promise<Express> {
-  const { databaseUrl } = readEnvironment();
+export async function createApplication(
+  setup: Setup = {},
+  databaseUrl = readEnvironment().databaseUrl,
+): Promise<Express> {
   const models = [...(setup.models ?? [Article, CountedArticle])];
   const app = express();
   await engineLifespan(databaseUrl, { models, pool: { max: CONNECTIONS_OF_OURS }, ...setup.engine })(app);
@@ -58,6 +60,6 @@ export async function createApplication(setup: Setup = {}): Promise<Express> {
 }
 
 /** Serves as in the README, by `bootstrap` and `serve`. */
-export async function serveApplication(setup: Setup = {}): Promise<void> {
-  await serve(await createApplication(setup), { port: readEnvironment().port, host: HOST });
+export async function serveApplication(setup: Setup = {}, databaseUrl?: string): Promise<void> {
+  await serve(await createApplication(setup, databaseUrl), { port: readEnvironment().port, host: HOST });
 }
