@@ -8,8 +8,11 @@ export interface Contender<W = unknown> {
   /** Name for `--only`. */
   readonly name: string;
   readonly title: string;
-  /** An extension is ours with code of a user's in its routes, or the limit with the same by hand. */
-  readonly group: 'limit' | 'hand-written' | 'peer' | 'ours' | 'extension';
+  /**
+   * An extension is ours with code of a user's in its routes, or the limit with the same by hand. A setting is ours with another way to
+   * the database or the client. Both have files of their own, and are no part of the full run.
+   */
+  readonly group: 'limit' | 'hand-written' | 'peer' | 'ours' | 'extension' | 'setting';
   /** The compiled program. */
   readonly script: string;
   readonly wire: W;
@@ -35,6 +38,10 @@ export const OURS = 'ours';
 
 /** Contenders that are measured on several platforms and with crowds, where no others are named. */
 export const VARIED = ['node-http-pipelined', LIMIT, OURS];
+
+/** Contenders of a full run. */
+export const isUsual = ({ group }: Pick<Contender, 'group'>): boolean =>
+  group !== 'extension' && group !== 'setting';
 
 /** Folders from which packages are resolved: for programs of the project, and for those of the peers. */
 const OWN = join(__dirname, 'contenders');
@@ -64,11 +71,11 @@ export const CONTENDERS: readonly Contender<Wire>[] = [
     readyPath: '/articles/1,true',
   },
   own('ours-group-commit', 'crud-controllers, group commit'),
-  own('ours-pool-hook', 'crud-controllers, hook of the pool'),
-  own('ours-rls', 'crud-controllers, row security', 'extension'),
-  own('ours-unprepared', 'crud-controllers, no prepared statements'),
-  own('ours-tls', 'crud-controllers, TLS'),
-  own('ours-traced', "crud-controllers, OpenTelemetry's instrumentation of pg"),
+  own('ours-pool-hook', 'crud-controllers, hook of the pool', 'setting'),
+  own('ours-rls', 'crud-controllers, row security', 'setting'),
+  own('ours-unprepared', 'crud-controllers, no prepared statements', 'setting'),
+  own('ours-tls', 'crud-controllers, TLS', 'setting'),
+  own('ours-traced', "crud-controllers, OpenTelemetry's instrumentation of pg", 'setting'),
   visible('ours-opentelemetry', 'opentelemetry', 'traceWithOpenTelemetry'),
   visible('ours-channels', 'channels', 'subscribers to both channels'),
   visible('ours-metrics', 'metrics', 'metrics'),
@@ -77,7 +84,7 @@ export const CONTENDERS: readonly Contender<Wire>[] = [
   written('express4-pg', 'Express 4 + pg', ['express4', 'pg']),
   written('express5-pg', 'Express 5 + pg', ['express', 'pg']),
   own('ours-listen', 'crud-controllers, app.listen'),
-  own('ours-own-server', 'crud-controllers, http.createServer'),
+  own('ours-own-server', 'crud-controllers, http.createServer', 'setting'),
   written('express4-sequelize', 'Express 4 + Sequelize', ['express4', 'sequelize']),
   own('ours-general', 'crud-controllers, general path'),
   written('routing-controllers-sequelize', 'routing-controllers + Sequelize', ['routing-controllers']),

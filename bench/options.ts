@@ -48,7 +48,7 @@ const KEPT: Readonly<Record<string, string>> = {
   extensions:
     '--only node-http-pipelined,node-http,ours,ours-override,ours-interceptor,ours-read-schema,ours-getter,ours-unit-of-work --work read,list20,create,update --rounds 3',
   neighbours:
-    '--only node-http-pipelined,node-http,ours,ours-group-commit,ours-pool-hook,ours-unprepared,ours-traced,ours-general --work read,list20,list100,deep20,filter20,create,update --rounds 3',
+    '--only node-http-pipelined,node-http,ours,ours-group-commit,ours-pool-hook,ours-unprepared,ours-traced,ours-rls,ours-tls,ours-two-keys,ours-own-server,ours-general --work read,list20,list100,deep20,filter20,create,update --rounds 3',
   'page-of-20':
     '--only node-http,node-http-scope,ours,ours-override,ours-interceptor,ours-getter,ours-scope,ours-unit-of-work --work list20 --rounds 7',
   platforms: '--node 20,22,24,26 --postgres 14,18 --only node-http,ours --work read,list20,create --rounds 3',

@@ -1,5 +1,5 @@
 /** The suites of the benchmark: the articles, the library with its relations, writes, or searches, orders and aggregates. */
-import { CONTENDERS, type Contender, LIMIT, OURS, VARIED } from './contenders.js';
+import { CONTENDERS, type Contender, isUsual, LIMIT, OURS, VARIED } from './contenders.js';
 import { fillStatements, ROWS } from './load/article.js';
 import { WORKLOADS, type Workload, type WorkloadName } from './load/workloads.js';
 import { CHECKS, type Check } from './measure/check-answers.js';
@@ -55,6 +55,7 @@ export const ARTICLES: Suite = {
   rows: ROWS,
   rounds: 3,
   connections: CONNECTIONS,
+  usual: CONTENDERS.filter(isUsual).map(({ name }) => name),
   fill: (contenders) =>
     fillStatements(
       ROWS,

@@ -1,4 +1,5 @@
 /** Chooses what of a run the chart shows: servers, and not what extends ours. */
+import { isUsual } from '../contenders.js';
 import { type Bar, drawBars, type Panel } from './bar-chart.js';
 import type { Run } from './report.js';
 import { Summary } from './summary.js';
@@ -23,7 +24,7 @@ export function drawChart(run: Run): string {
 function bars({ contenders, rows, base, ours }: Run, workload: string): Bar[] {
   const summary = new Summary(rows);
   return contenders
-    .filter(({ group }) => group !== 'extension')
+    .filter(isUsual)
     .map(({ name, title, group }): Bar => {
       const ratio = summary.ratio(name, base, workload);
       // A short run may be without the one that all are compared with.
