@@ -67,15 +67,12 @@ export class TableShare {
   end(isLimited: boolean, error: Error | null): boolean {
     const { isHeldBack } = this;
     if (!isLimited) this.#patient -= 1;
-    if (isUnanswered(error)) {
-      if (isHeldBack && !this.isHeldBack) this.#readers.wake();
-      return false;
-    }
-    this.#progressAt = performance.now();
     const hasWaited = isLockTimeout(error);
-    const isFree = this.#isLocked && !hasWaited;
-    this.#isLocked = hasWaited && (isLimited || this.#isLocked);
-    if (isFree) this.#readers.wake();
+    if (!isUnanswered(error)) {
+      this.#progressAt = performance.now();
+      this.#isLocked = hasWaited && (isLimited || this.#isLocked);
+    }
+    if (isHeldBack && !this.isHeldBack) this.#readers.wake();
     return hasWaited && isLimited;
   }
 

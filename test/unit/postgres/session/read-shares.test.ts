@@ -25,7 +25,24 @@ describe('the share of a table', () => {
       expect(share.end(false, error)).to.equal(false);
       expect([share.isHeldBack, share.mayShare, woken.length]).to.deep.equal([false, false, 1]);
       share.end(false, null);
-      expect([share.mayShare, woken.length]).to.deep.equal([true, 2]);
+      expect([share.mayShare, woken.length]).to.deep.equal([true, 1]);
+    });
+  }
+
+  for (const [name, isLane] of [
+    ['a lane', true],
+    ['a read', false],
+  ] as const) {
+    it(`lets reads begin that were held back where ${name} has waited for the lock in vain`, () => {
+      const { share, woken } = shareOfFour();
+      share.begin();
+      if (isLane) share.hold();
+      else share.begin();
+      share.end(share.begin(), LOCKED);
+      expect([share.isHeldBack, woken.length]).to.deep.equal([true, 0]);
+      if (isLane) share.free(LOCKED);
+      else share.end(false, LOCKED);
+      expect([share.isHeldBack, share.mayShare, woken.length]).to.deep.equal([false, false, 1]);
     });
   }
 
