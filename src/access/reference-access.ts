@@ -26,17 +26,19 @@ import type { RequestAccess } from './evaluate-rules.js';
  * A schema of the user's may let a scoped attribute pass. Where the scope of a request has several values, the body has to name one of
  * them, also where the attribute has a default.
  *
+ * @param given attributes that code checks later. Default: none
  * @throws InvalidBodyError
  */
 export function checkScopedValues(
   kind: BodyKind,
   values: Readonly<Record<string, unknown>>,
   access: Access,
+  given: readonly string[] = [],
 ): void {
   for (const [name, mode] of access.form.scope) {
     const value = values[name];
     if (value === undefined) {
-      if (kind === 'update' || mode !== 'several') continue;
+      if (kind === 'update' || mode !== 'several' || given.includes(name)) continue;
       throw invalidAttribute(name, 'isDefined', `${name} is required.`);
     }
     if (kind === 'update' || mode === 'one') throw new InvalidBodyError([readOnlyIssue(name)]);

@@ -264,7 +264,7 @@ export function compileValuesParser(
     const schema = schemaFor(access.form);
     const taken = forms?.take(body, schema.properties, access.form);
     return then(taken ? parseRest(schema, taken, budget) : parseBody(schema, body, budget), (sent) => {
-      if (isScoped) checkScopedValues(kind, sent, access);
+      if (isScoped) checkScopedValues(kind, sent, access, given ?? []);
       const values = isGiven ? withGiven(sent, access, kind) : sent;
       const granted = accessToWrite(request, plan.model, access, values);
       return then(granted, (own) => ({ access: own, values }));

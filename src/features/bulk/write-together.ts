@@ -21,6 +21,7 @@ import { allOf, withoutId } from '../../operation/predicates.js';
 import type { StatementTarget, TextRow } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { without } from '../../util/without.js';
 import type { BulkArguments } from './parse-bulk.js';
 
 /** Rows that one statement has written. */
@@ -93,7 +94,9 @@ export function compileManyRunner(
   const insert = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
     // The values that a request presets in a row do not depend on the values of the row.
     const one = operation(features[single].absentFor(access.form), access) as InsertOperation;
-    const { row: preset } = one;
+    // A parser has added those of `set`, which a nested child has of its parent.
+    const { given } = access.form;
+    const preset = given.size === 0 ? one.row : without(one.row, [...given]);
     const isPreset = Object.keys(preset).length > 0;
     const returning = selected(one);
     const rows = inputs.map(({ values = {} }) => (isPreset ? Object.assign({}, values, preset) : values));

@@ -39,8 +39,8 @@ export interface NestedLevel {
   readonly isWhole: boolean;
   /** The endpoints that the child's resource has. */
   readonly verbs: ReadonlySet<Verb>;
-  /** Attributes of the child's scope that its parent has, too. */
-  readonly scoped: readonly string[];
+  /** Attributes of the child's scope that its parent has, too, each with that of the parent. */
+  readonly scoped: readonly (readonly [attribute: string, ofParent: string])[];
   readonly nested: ReadonlyMap<string, NestedLevel>;
 }
 
@@ -218,7 +218,10 @@ function compileLevel(
     isTouching: options.touch ?? hasVersion,
     isWhole,
     verbs,
-    scoped: [...(target.access?.scope.keys() ?? [])].filter((each) => parent.info.attributes.has(each)),
+    scoped: [...(target.access?.scope.keys() ?? [])].flatMap((each) => {
+      const ofParent = each === relation.targetKey ? relation.parentKey : each;
+      return parent.info.attributes.has(ofParent) ? [[each, ofParent] as const] : [];
+    }),
     nested,
   });
 }

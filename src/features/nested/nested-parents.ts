@@ -81,12 +81,14 @@ export function keyTextsOf(key: RowKey, id: unknown): readonly string[] {
   return key.map(({ type }, index) => String(encodeParameter(type, parts[index])));
 }
 
-/** The values of a new child. */
+/** The values of a child that is created or changed. A rule of `set` may have another parent for it. */
 export function valuesUnder(
   { level: { given }, resource: { plan } }: Pick<LevelWork, 'level' | 'resource'>,
   { key }: LevelTask,
-  { values }: RequestArguments,
+  verb: 'create' | 'update',
+  { values = {} }: RequestArguments,
 ): Readonly<Record<string, unknown>> {
+  if (verb === 'update' && values[given] === undefined) return values;
   // No spread: its copies are slow to add to.
   const all: Record<string, unknown> = Object.assign({}, values);
   all[given] = recordValue(plan.info.attributes.get(given)?.type, key);
@@ -95,13 +97,17 @@ export function valuesUnder(
 
 /** The attribute by which a new child would belong elsewhere than its parent; undefined where there is none. */
 export function otherPlace(
-  { level: { scoped }, resource: { plan } }: Pick<LevelWork, 'level' | 'resource'>,
+  { level: { scoped, given }, resource: { plan } }: Pick<LevelWork, 'level' | 'resource'>,
   { stored }: LevelTask,
   { access, values = {} }: RequestArguments,
 ): string | undefined {
-  return scoped.find((name) => {
+  const pair = scoped.find(([name, ofParent]) => {
     const key = [plan.info.attributes.get(name) as AttributeInfo];
+    // A request that sees all of them has no values.
+    const own = name === given ? access.values().get(name) : [presetOf(access, name) ?? values[name]];
     // Texts of a column differ from those of values: `t` is true.
-    return idText(key, presetOf(access, name) ?? values[name]) !== idText(key, stored(name));
+    const wanted = idText(key, stored(ofParent));
+    return own !== undefined && !own.some((value) => idText(key, value) === wanted);
   });
+  return pair?.[0];
 }

@@ -156,14 +156,14 @@ async function writeOne(
       throw new InvalidBodyError([{ pointer: '', code: 'scope', detail }]);
     }
     const repository = resource.repository.within(sourceOf(request, resource, access));
-    return repository.create(valuesUnder(work, task, input));
+    return repository.create(valuesUnder(work, task, verb, input));
   }
   const rows = allOf(access.where, equalTo(level.given, task.key));
   const touched = query.touch ? resource.repository.touching(query.touch) : resource.repository;
   const repository = touched.within(sourceOf(request, resource, accessWith(access, { where: rows })));
   const id = idUnder(level, info, input.id, task.key) as Id;
   if (query.ifMatch) await checkState(work, repository, id, query.ifMatch, access);
-  if (verb === 'update') return repository.update(id, input.values ?? {});
+  if (verb === 'update') return repository.update(id, valuesUnder(work, task, verb, input));
   await repository.delete(id);
   return null;
 }

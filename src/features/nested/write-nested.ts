@@ -52,7 +52,12 @@ export interface NestedWriter {
 /** Attributes of rows by which their children are written. */
 export function attributesFor(levels: ReadonlyMap<string, NestedLevel>): readonly string[] {
   return [
-    ...new Set([...levels.values()].flatMap(({ plan, scoped }) => [plan.relation.parentKey, ...scoped])),
+    ...new Set(
+      [...levels.values()].flatMap(({ plan, scoped }) => [
+        plan.relation.parentKey,
+        ...scoped.map(([, ofParent]) => ofParent),
+      ]),
+    ),
   ];
 }
 
@@ -278,10 +283,11 @@ function anyOf(rows: readonly Filter[]): Filter {
 
 /** @returns null where nothing is to be done */
 async function updateAll(
-  { level, resource, together }: LevelWork,
+  work: LevelWork,
   tasks: readonly LevelTask[],
   on: StatementTarget,
 ): Promise<NestedChildren | null | false> {
+  const { level, resource, together } = work;
   const items = itemsOf(tasks, 'update');
   if (items.length === 0) return null;
   const { info } = resource.plan;
@@ -294,6 +300,7 @@ async function updateAll(
   const inputs = items.map(({ task, input }) => ({
     ...input,
     id: idUnder(level, info, input.id, task.key),
+    values: valuesUnder(work, task, 'update', input),
   }));
   const written = await together.update()(
     { items: inputs.map(asItem), each: null, inputs: ATOMIC, access },
@@ -322,7 +329,7 @@ async function createAll(
   const access = accessOf(tasks, 'create');
   const written = items.map(({ task, input }) => {
     const { query, access: own, id } = input;
-    return asItem({ query, access: own, id, values: valuesUnder(work, task, input) });
+    return asItem({ query, access: own, id, values: valuesUnder(work, task, 'create', input) });
   });
   const request = { items: written, each: null, inputs: ATOMIC, access };
   const found = await work.together[isShown ? 'createShown' : 'create']()(request, 0, on);
