@@ -113,9 +113,9 @@ class StatementRunner implements StatementTarget {
     this.#options = instanceOptions(sequelize);
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
-    this.#executor = createExecutor(this.#source.driver, (error) => {
+    this.#executor = createExecutor(this.#source.driver, (error, isExpected) => {
       if (isOfChangedTable(error)) forgetTriggers(sequelize);
-      else if (signs.add(error)) assumePooler(sequelize);
+      else if (!isExpected && signs.add(error)) assumePooler(sequelize);
     });
     this.#named = new StatementCache(isNaming ? named : unnamed);
     this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));

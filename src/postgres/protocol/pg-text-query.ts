@@ -32,6 +32,9 @@ export interface Driver {
   readonly Query?: { readonly prototype: object };
 }
 
+/** Takes PostgreSQL's error of an outdated preparation, and true where an earlier error of the connection had announced it. */
+export type OnStale = (error: Error, isExpected: boolean) => void;
+
 /** Executes statements on the connections of one driver. */
 export interface StatementExecutor {
   /** True where a batch may have several executions, and several batches may be under way on a connection. */
@@ -48,7 +51,7 @@ export function isInstalledPg(driver: Driver | undefined): boolean {
  * The executor for a driver. Where the driver is unknown, Sequelize sends all but the statements of features. PostgreSQL's errors of
  * outdated preparations are passed to `onStale`.
  */
-export function createExecutor(driver: Driver, onStale: (error: Error) => void): StatementExecutor {
+export function createExecutor(driver: Driver, onStale: OnStale): StatementExecutor {
   if (!isInstalledPg(driver) || pgProblem()) return { canPipeline: false, execute: executePublicly };
   const Query = textQueryClass(driver.Query as { readonly prototype: object }, onStale);
   return {
@@ -101,10 +104,7 @@ type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
  * methods for the messages of the protocol (53.2.3 and 53.7 of PostgreSQL's manual). The query is done for pg when PostgreSQL
  * is ready for the next one.
  */
-function textQueryClass(
-  Query: { readonly prototype: object },
-  onStale: (error: Error) => void,
-): TextQueryClass {
+function textQueryClass(Query: { readonly prototype: object }, onStale: OnStale): TextQueryClass {
   class TextQuery implements BackendMessageHandler {
     readonly text: string;
     readonly #client: DriverClient;
@@ -239,11 +239,13 @@ function textQueryClass(
       // The next one closes the names and prepares them again. A statement may have failed before it was prepared.
       if (this.#wasPrepared) noteOutdated(error);
       const isStaleNow = isStale(error);
+      // By the failure of a query before it, which was to prepare the name.
+      const isExpected = this.#preparation.isLost || this.#before.some(({ isLost }) => isLost);
       if (this.#isPreparing || isStaleNow) {
         this.#preparation.isLost = true;
         for (const preparation of this.#before) preparation.isLost = true;
       }
-      if (isStaleNow) onStale(error);
+      if (isStaleNow) onStale(error, isExpected);
       this.#fail(error);
     }
 

@@ -5,10 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import { Crud, dbSession, type EngineOptions } from '../../../src/index.js';
+import { Crud, dbSession, type EngineOptions, Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -28,6 +29,7 @@ describe('prepared statements', () => {
   let database: TestDatabase;
   let site: TestApp;
   let control: Client;
+  const logger = new CapturedLog();
 
   /** Rows of a statement on every connection of the engine; the connections must be at rest. */
   async function onEachConnection<R>(text: string): Promise<R[]> {
@@ -89,7 +91,7 @@ describe('prepared statements', () => {
       database,
       engine: { pool: { max: 4 }, ...engine },
       minPool: 4,
-      bootstrap: { fastPath: true, logger: new CapturedLog() },
+      bootstrap: { fastPath: true, logger },
     });
     control = await connectTo(database.url);
     await control.query('INSERT INTO tools (a) VALUES (5)');
@@ -98,6 +100,7 @@ describe('prepared statements', () => {
   afterEach(async () => {
     await control.end();
     await site[Symbol.asyncDispose]();
+    logger.clear();
   });
 
   describe('that are kept', () => {
@@ -145,10 +148,14 @@ describe('prepared statements', () => {
       });
     }
 
-    it('are made again on new connections', async () => {
+    const closeConnections = async () => {
       const others = 'FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
       await control.query(`SELECT pg_terminate_backend(pid) ${others}`);
       while ((await control.query(`SELECT 1 ${others}`)).rows.length > 0) await sleep(2);
+    };
+
+    it('are made again on new connections', async () => {
+      await closeConnections();
       await expectRecovery(() => site.agent.get('/tools/1'));
       await readMany(ROW);
     });
@@ -159,6 +166,21 @@ describe('prepared statements', () => {
       expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([500]));
       await control.query('ALTER TABLE away RENAME TO tools');
       await readMany(ROW);
+    });
+
+    it('are kept from then on, too, where the first of many reads of a new connection finds no table', async () => {
+      const repository = new Repository(Tool);
+      for (let round = 0; round < 3; round += 1) {
+        await closeConnections();
+        await control.query('ALTER TABLE tools RENAME TO away');
+        const reads = Array.from({ length: 10 * READS }, () => caughtError(() => repository.get(1)));
+        for (const error of await Promise.all(reads))
+          expect(error).to.have.nested.property('parent.code', '42P01');
+        await control.query('ALTER TABLE away RENAME TO tools');
+      }
+      await readMany(ROW);
+      expect(Math.max(...(await keptStatements()))).to.be.greaterThan(0);
+      expect(logger.text).to.not.include('pooler');
     });
 
     it('are at most 200 for a connection, however many orders and sizes are asked for', async () => {
