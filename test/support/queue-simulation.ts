@@ -1,7 +1,6 @@
 /**
  * A queue of connections beside Sequelize's own pool, and a model of who is next, which is compared with who is served.
  */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
@@ -42,9 +41,6 @@ export interface Step {
   readonly kind: Exclude<keyof QueueSimulation, 'run' | 'finish'>;
   readonly choice: number;
 }
-
-/** The request that the code runs in. */
-const request = new AsyncLocalStorage<number>();
 
 /** Takes steps; throws when the queue differs from the model. */
 export class QueueSimulation {
@@ -240,7 +236,6 @@ export class QueueSimulation {
       use: (client, behind) => {
         if (behind > 0) this.#note(() => expect(follows, 'goes behind another one').to.equal(true));
         this.#note(() => this.#expectTurn(guest));
-        this.#note(() => expect(request.getStore()).to.equal(guest.id));
         this.#forget(guest);
         this.#note(() => this.#enter(client, behind));
         begin(client);
@@ -250,7 +245,7 @@ export class QueueSimulation {
     };
     this.#guests.push(guest);
     if (!guest.isAlone) this.#line.push(guest);
-    guest.entry = request.run(guest.id, () => this.#queue.join(guest));
+    guest.entry = this.#queue.join(guest);
   }
 
   #expectTurn(guest: Guest): void {

@@ -100,14 +100,17 @@ export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIM
 }
 
 const DRAINING = new WeakSet<Application>();
+/** False for most of the time of a process: each request tests it. */
+let isAnyDraining = false;
 
 /** From now on the application says that it is not ready. */
 export function startDraining(app: Application): void {
   DRAINING.add(app);
+  isAnyDraining = true;
 }
 
 /** True where the application, or one that it is mounted in, is about to stop. */
 export function isDraining(app: Application): boolean {
-  for (const each of applicationChain(app)) if (DRAINING.has(each)) return true;
+  if (isAnyDraining) for (const each of applicationChain(app)) if (DRAINING.has(each)) return true;
   return false;
 }

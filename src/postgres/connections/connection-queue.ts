@@ -7,6 +7,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { fullPool } from '../../errors/database-fault.js';
+import { isTraced } from '../protocol/pg-internals.js';
 import type { PooledClient } from '../session/connection-internals.js';
 import { SharedConnections } from './shared-connections.js';
 
@@ -48,19 +49,20 @@ export interface Waiter {
   mayFollow?(): boolean;
 }
 
-/** A waiter in the queue. Its logs and traces belong to its own request, not to the one that passes the connection. */
-export class QueueEntry extends AsyncResource {
+/** A waiter in the queue. A tracer of pg counts its query as part of its own request, and not of the one that passes the connection. */
+export class QueueEntry {
   readonly waiter: Waiter;
   readonly deadline: number;
+  readonly #context = isTraced() ? new AsyncResource('ConnectionQueue') : undefined;
 
   constructor(waiter: Waiter, deadline: number) {
-    super('ConnectionQueue');
     this.waiter = waiter;
     this.deadline = deadline;
   }
 
   use(client: PooledClient, behind: number): void {
-    this.runInAsyncScope(this.waiter.use, this.waiter, client, behind);
+    if (this.#context) this.#context.runInAsyncScope(this.waiter.use, this.waiter, client, behind);
+    else this.waiter.use(client, behind);
   }
 }
 
@@ -157,7 +159,7 @@ export class ConnectionQueue {
    */
   #request(): void {
     const isWorthwhile = () => this.#requested + this.#held < this.#pool.size || this.#isPoolAwaited;
-    while (this.#isMoreNeeded && isWorthwhile()) void this.#acquire();
+    while (isWorthwhile() && this.#isMoreNeeded) void this.#acquire();
   }
 
   /** True where more waiters are in the queue than connections are requested from the pool. */
