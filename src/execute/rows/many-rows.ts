@@ -40,14 +40,12 @@ import {
 import { describeSelection, describeTable, type SelectionSql, type TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import {
-  compileDeleteMatching,
   compileInsertMany,
   compileUpdateMany,
-  compileUpdateMatching,
   type GivenGroup,
   type GivenReference,
-  MAXIMUM,
 } from '../sql/write-many-sql.js';
+import { compileDeleteMatching, compileUpdateMatching, MAXIMUM } from '../sql/write-matching-sql.js';
 import { NOW, referredRow, rowReferred } from '../sql/write-sql.js';
 import { lacksState } from './many-writes.js';
 import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';

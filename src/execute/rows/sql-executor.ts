@@ -283,12 +283,10 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       const again = await write(on, change, slots).catch(throwOfSums(operation.set));
       if (again.rows.length > 0) return again;
     }
-    return this.#giveUp(on);
-  }
-
-  /** Throws for a write that has not happened in all its attempts. */
-  async #giveUp(on: StatementTarget): Promise<never> {
     const dropped = (await this.mayDrop(['update'], on)) && 'update';
+    // A policy FOR UPDATE hides a row from changes and locks, and not from reads.
+    const locked = dropped ? null : await this.#read(operation.where, returning, slots, on, true);
+    if (locked?.rows.length === 0) return locked;
     throw whyUnwritten({ info: this.#info }, { dropped, isOutrun: true });
   }
 

@@ -1,12 +1,12 @@
 /**
- * Statements that write many rows: rows of the request, in its order, or all of a predicate up to a number of them. PostgreSQL
- * promises no order of RETURNING, so that a row is found again by its key. Nothing is written unless all rows can be.
+ * Statements that write the rows of a request, in its order. PostgreSQL promises no order of RETURNING, so that a row is found again by
+ * its key. Nothing is written unless all rows can be.
  */
 
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import { NO_VERSION } from '../../operation/feature.js';
-import type { DeletionMark, UpdateMany } from '../../operation/operation.js';
-import type { Predicate, Slot } from '../../request/query/predicate.js';
+import type { UpdateMany } from '../../operation/operation.js';
+import type { Predicate } from '../../request/query/predicate.js';
 import {
   type GivenColumn,
   givenSql,
@@ -23,7 +23,7 @@ import { compilePredicate, selectedCast, selectedColumn } from './predicate-sql.
 import { type SelectionSql, type TableSql, whereSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
 import { type Statement, toStatement } from './statement.js';
-import { changedSql, changesSql, differsSql, markSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
+import { changedSql, nowSql, stampsSql, writtenSql } from './write-sql.js';
 
 /** Names that no model has. */
 const GIVEN = raw(identifier('.given'));
@@ -317,83 +317,4 @@ function updateJudged(table: TableSql, { set, unseen, isTouched }: UpdateManySql
   ]);
   const all = joinSql([...assignments, ...stampsSql(table)], ', ');
   return sql`UPDATE ${source} SET ${all} FROM ${JUDGED}${conditions}`;
-}
-
-/** Maximum number of rows that may be written. */
-export const MAXIMUM: Slot = Object.freeze({ slot: 'many.maximum' });
-
-/** An UPDATE of all rows of a predicate. */
-interface UpdateMatchingSql {
-  readonly set: readonly GivenColumn['attribute'][];
-  /** Null is every row. */
-  readonly where: Predicate | null;
-  /** Condition that all of them have to meet; null is none. */
-  readonly allowed: Predicate | null;
-  readonly references: readonly Predicate[];
-  /** True where a row that has the values already is written, too. Default: false. */
-  readonly always?: boolean | undefined;
-}
-
-/**
- * Changes rows; only one that differs is written. The columns are the number of rows found, up to one too many, and the number written.
- * Where there is a condition on all rows, the next one is true if all meet it. Then follows for each reference true if it exists.
- */
-export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql): Statement {
-  const { source, column } = table;
-  const { set, always } = update;
-  if (set.length === 0) return writeMatching(table, update, 'NO KEY UPDATE', null);
-  return writeMatching(table, update, 'NO KEY UPDATE', {
-    head: sql`UPDATE ${source} SET ${changesSql(table, set)} FROM ${FOUND}`,
-    conditions: [differsSql(set, column, always)],
-  });
-}
-
-/** Deletes rows, or marks them. The columns are the same. */
-export function compileDeleteMatching(
-  table: TableSql,
-  rows: Pick<UpdateMatchingSql, 'where' | 'allowed'>,
-  mark: DeletionMark | null,
-): Statement {
-  const { source } = table;
-  const head =
-    mark === null
-      ? sql`DELETE FROM ${source} USING ${FOUND}`
-      : sql`UPDATE ${source} SET ${markSql(table, mark)} FROM ${FOUND}`;
-  const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
-  return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions: [] });
-}
-
-function writeMatching(
-  { info, source, column }: TableSql,
-  { where, allowed, references }: Pick<UpdateMatchingSql, 'where' | 'allowed' | 'references'>,
-  lock: 'UPDATE' | 'NO KEY UPDATE',
-  write: { readonly head: SqlFragment; readonly conditions: readonly SqlFragment[] } | null,
-): Statement {
-  const keys = info.primaryKey.map(({ name }) => column(name));
-  const found = keys.map((part, index) => sql`${part} AS ${raw(`k${index}`)}`);
-  const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
-  // Two statements that lock the same rows do so in one order.
-  const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;
-  const rows = sql`SELECT ${joinSql(found, ', ')}${may} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
-  const marks = [
-    ...(allowed === null ? [] : [raw('coalesce(bool_and(may), true)')]),
-    ...references.map((each) => compilePredicate(each, column)),
-  ].map((mark, index) => ({ mark, name: raw(`r${index}`) }));
-  const named = marks.map(({ mark, name }) => sql`${mark} AS ${name}`);
-  const judged = sql`SELECT ${joinSql([raw('count(*) AS found'), ...named], ', ')} FROM ${FOUND}`;
-  const shown = joinSql(
-    marks.map(({ name }) => sql`, ${name}`),
-    '',
-  );
-  const tables = sql`WITH ${FOUND} AS MATERIALIZED (${rows}), ${JUDGED} AS MATERIALIZED (${judged})`;
-  if (!write) return toStatement(sql`${tables} SELECT found, 0${shown} FROM ${JUDGED}`);
-  const all = joinSql([sql`found <= ${MAXIMUM}::int8`, ...marks.map(({ name }) => name)], ' AND ');
-  const written = whereSql([
-    ...keys.map((part, index) => sql`${part} = ${FOUND}.${raw(`k${index}`)}`),
-    sql`(SELECT ${all} FROM ${JUDGED})`,
-    ...write.conditions,
-  ]);
-  return toStatement(
-    sql`${tables}, ${WRITTEN} AS (${write.head}${written} RETURNING 1) SELECT found, (SELECT count(*) FROM ${WRITTEN})${shown} FROM ${JUDGED}`,
-  );
 }

@@ -7,9 +7,11 @@ import type { Response } from 'express';
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import type { RowKey } from '../../describe/model-info.js';
-import { keyNames, partsOf } from '../../describe/row-key.js';
-import { NotFoundError } from '../../errors/errors.js';
+import type { ModelInfo, RowKey } from '../../describe/model-info.js';
+import { keyNames, keyText, partsOf } from '../../describe/row-key.js';
+import { NotFoundError, noSuchRecord } from '../../errors/errors.js';
+import { refusedRow } from '../../execute/executor.js';
+import type { Repository } from '../../execute/records/repository.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -160,19 +162,35 @@ export function compileSingle(
   };
 }
 
-/** A row that was found may have gone with one that was removed before it: its key refers to that one. */
 function unlessGone(resource: Resource, run: SingleRunner): SingleRunner {
   return async (action, input) => {
-    try {
-      return await run(action, input);
-    } catch (error) {
-      if (!(error instanceof NotFoundError)) throw error;
-      const filter = byKeys(resource.plan.info.address, [input.id]);
-      const left = await contextOf(resource, action).repository.lockKeys(filter, 1);
-      if (left.length > 0) throw error;
-      return outcomeOf(resource, 'delete', undefined);
-    }
+    const { repository } = contextOf(resource, action);
+    const outcome = await deleteFound(resource.plan.info, repository, input.id, () => run(action, input));
+    return outcome ?? outcomeOf(resource, 'delete', undefined);
   };
+}
+
+/**
+ * Deletes a row that was found. It may have gone with one that was removed before it: its key refers to that one.
+ *
+ * @returns null where it was gone @throws RefusedRequestError 403 where a policy of the database lets the row be seen, and not be deleted
+ */
+export async function deleteFound<T>(
+  info: ModelInfo,
+  repository: Pick<Repository, 'lockKeys'>,
+  id: unknown,
+  run: () => Promise<T>,
+): Promise<T | null> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof NotFoundError)) throw error;
+    const left = await repository.lockKeys(byKeys(info.address, [id]), 1);
+    if (left.length === 0) return null;
+    // Code of the user's may have words of its own.
+    const missing = noSuchRecord({ name: info.name, key: keyText(info.address) });
+    throw error.message === missing.message ? refusedRow('delete', info.name) : error;
+  }
 }
 
 /** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */

@@ -5,8 +5,8 @@ import { keyAttributes } from '../../describe/foreign-keys.js';
 import { isFilled, isGenerated, type RowKey } from '../../describe/model-info.js';
 import { idOf, keyText } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
-import { describeFault } from '../../errors/database-fault.js';
-import { notStored } from '../../errors/errors.js';
+import { describeFault, hasState } from '../../errors/database-fault.js';
+import { NotFoundError, notStored } from '../../errors/errors.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { Repository } from '../../execute/records/repository.js';
 import { type Id, repositoryOperation } from '../../execute/records/repository-operations.js';
@@ -17,6 +17,7 @@ import { selectValues } from '../../execute/session/select-values.js';
 import { intoCells, now, RowEncoder } from '../../execute/sql/encode-parameter.js';
 import { bindRows, type GivenRow, isBindable } from '../../execute/sql/parameter-arrays.js';
 import { joinSlots } from '../../execute/sql/statement.js';
+import { LEFT_BEHIND } from '../../execute/sql/write-matching-sql.js';
 import { NOW } from '../../execute/sql/write-sql.js';
 import type { PathSettings } from '../../handle/decide-route.js';
 import { type Access, OPEN_ACCESS } from '../../operation/access.js';
@@ -123,7 +124,11 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         seenPairs(below, input.related),
       );
       const rows = { where, mark: mark as DeletionMark | null, maximum: keys.length };
-      const done = await many.deleteMatching(rows, relatedSlots(input.related), on);
+      const done = await many
+        .deleteMatching(rows, relatedSlots(input.related), on)
+        .catch((error: unknown) => {
+          throw hasState(error, LEFT_BEHIND) ? notStored('delete') : error;
+        });
       if (done && (done.isExceeded || done.written < keys.length)) throw notStored('delete');
       return done !== null;
     },
@@ -188,7 +193,10 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       const records = repositoryFor(request);
       const removed = remove.map(({ key }) => key);
       if (removed.length > 0 && !(isOurs && (await bySql.remove(request, removed))))
-        for (const each of remove) await records.delete(idIn(request, each) as Id);
+        for (const each of remove)
+          await records.delete(idIn(request, each) as Id).catch((error: unknown) => {
+            throw error instanceof NotFoundError ? notStored('delete') : error;
+          });
       const changes = [
         ...set.map(({ found, item }) => ({ key: idIn(request, found), values: item.values })),
         ...revived.map(({ found, item }) => ({

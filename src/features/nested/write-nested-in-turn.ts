@@ -14,7 +14,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { type CurrentItem, currentItem, setCurrentItem } from '../../request/request-notes.js';
 import { InvalidBodyError } from '../../schema/request-issue.js';
 import { repeatedKey } from '../bulk/parse-item.js';
-import { byKeys, pathId } from '../bulk/write-in-turn.js';
+import { byKeys, deleteFound, pathId } from '../bulk/write-in-turn.js';
 import { changedMeanwhile, isInState } from '../entity-tag.js';
 import { VERBS, type Verb } from './nested-options.js';
 import {
@@ -179,7 +179,10 @@ async function deleteRest(work: LevelWork, tasks: readonly LevelTask[], request:
   const rows = allOf(own.where, compared(level.given, '=in=', keys));
   const source = sourceOf(request, resource, accessWith(own, { where: rows }));
   const repository = resource.repository.within(source);
-  for (const key of rest) await repository.delete(pathId(resource.plan, key) as Id);
+  for (const key of rest) {
+    const id = pathId(resource.plan, key) as Id;
+    await deleteFound(resource.plan.info, repository, id, () => repository.delete(id));
+  }
 }
 
 /** @throws RefusedRequestError 412 for a child in another state @throws NotFoundError */
