@@ -1,6 +1,6 @@
 /** Runs prepared statements outside Sequelize's queries, on its connections, and reports their failures as it does. */
 import { AsyncResource } from 'node:async_hooks';
-import type { Sequelize, Transaction, TransactionOptions } from 'sequelize';
+import { DatabaseError, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
 import { type InstanceOptions, instanceOptions, logStatement } from '../../describe/sequelize-internals.js';
 import { statementChannel, traceStatement } from '../../diagnostics/channels.js';
 import { asDatabaseError } from '../../errors/sequelize-error.js';
@@ -11,7 +11,6 @@ import { isTraced } from '../protocol/pg-internals.js';
 import { createExecutor, type StatementExecutor } from '../protocol/pg-text-query.js';
 import { named, type PreparedStatement, StatementCache, unnamed } from '../protocol/prepared-statement.js';
 import { isOfChangedTable, isStale, PoolerSigns } from '../protocol/stale-statement.js';
-import { runIn } from '../protocol/traced-batch.js';
 import type { PooledClient } from '../session/connection-internals.js';
 import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
@@ -146,9 +145,17 @@ class StatementRunner implements StatementTarget {
     const isShareable = isCheap && !this.#source.seesEachRead;
     const lane = isShareable ? this.#lanes.laneFor(call.statement) : undefined;
     const result = lane ? this.#share(lane, call) : this.#run('read', call);
-    // Failed reads may be executed again on the primary.
-    const again = (transaction: Transaction) => this.within(transaction).write(text, values);
-    return result.catch((cause) => readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null));
+    return result.catch((cause) => this.#readAgain(cause, call, lane !== undefined));
+  }
+
+  /** Executes a failed read once more where it may succeed. A promise has the async context of the caller; an answer has that of another. */
+  #readAgain(cause: unknown, call: StatementCall, wasShared: boolean): Promise<TextResult> {
+    // Not on a lane: this one may have slowed down, and on another the statement may be as stale.
+    if (wasShared && cause instanceof DatabaseError && isStale(cause.parent))
+      return this.#run('read', call).catch((error) => this.#readAgain(error, call, false));
+    const { statement, values, settings } = call;
+    const again = (transaction: Transaction) => this.within(transaction).write(statement.text, values);
+    return readOnPrimary(cause, this.#sequelize, again, settings?.settings ?? null);
   }
 
   /** On the primary; with a key together with others that wait for a connection. */
@@ -207,10 +214,9 @@ class StatementRunner implements StatementTarget {
   }
 
   #share(lane: Lane, call: StatementCall): Promise<TextResult> {
-    const start = (pending: PendingStatement): void =>
-      lane.add(new SharedRead(pending, this.#retryElsewhere, this.#repeats));
-    // Not repeated on a lane: this one may have slowed down, and on another the statement may be as stale.
-    return this.#submit(call, start, () => this.#run('read', call));
+    return this.#submit(call, (pending) =>
+      lane.add(new SharedRead(pending, this.#retryElsewhere, this.#repeats)),
+    );
   }
 
   /** Planned for its values, as that may be why it takes long. */
@@ -241,11 +247,9 @@ class StatementRunner implements StatementTarget {
     });
   }
 
-  /** @param again runs the statement once more where it was stale */
   #submit(
     { statement, values, share, settings }: StatementCall,
     start: (pending: PendingStatement) => void,
-    again?: () => Promise<TextResult>,
   ): Promise<TextResult> {
     return new Promise((resolve, reject) => {
       // A tracer counts the statement as part of the code that runs now.
@@ -258,7 +262,6 @@ class StatementRunner implements StatementTarget {
       const answer: Execution['settle'] = (error, result) => {
         trace?.end(error, result?.count);
         if (!error) resolve(result as TextResult);
-        else if (again && isStale(error)) resolve(runIn(context, again));
         else reject(asDatabaseError(error, statement, values));
       };
       if (this.#options.logging) logStatement(this.#sequelize, statement.text);

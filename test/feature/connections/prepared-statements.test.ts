@@ -1,6 +1,7 @@
 /** Prepared statements: kept within limits, made again when they are of no use any more, and none where none are wanted. */
 // @runs fast
 // @runs unpooled: connections keep none
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Client } from 'pg';
@@ -30,6 +31,9 @@ describe('prepared statements', () => {
   let site: TestApp;
   let control: Client;
   const logger = new CapturedLog();
+  const caller = new AsyncLocalStorage<number>();
+  /** The caller of each statement that was logged. */
+  const callers: unknown[] = [];
 
   /** Rows of a statement on every connection of the engine; the connections must be at rest. */
   async function onEachConnection<R>(text: string): Promise<R[]> {
@@ -89,7 +93,7 @@ describe('prepared statements', () => {
     site = await startTestApp({
       models: [Tool],
       database,
-      engine: { pool: { max: 4 }, ...engine },
+      engine: { pool: { max: 4 }, logging: () => callers.push(caller.getStore()), ...engine },
       minPool: 4,
       bootstrap: { fastPath: true, logger },
     });
@@ -135,6 +139,16 @@ describe('prepared statements', () => {
       await control.query('ALTER TABLE tools ALTER a TYPE numeric(9, 2)');
       expectJson(await change(8), 200, { ...ROW, a: '8.00' });
       expectJson(await site.agent.post('/tools').send({ a: 1 }), 201, { id: 3, a: '1.00', ...NOTHING });
+    });
+
+    it('are made again in the async context of each caller', async () => {
+      const repository = new Repository(Tool);
+      const ids = Array.from({ length: READS }, (_, index) => index);
+      await control.query('ALTER TABLE tools ALTER a TYPE bigint');
+      callers.length = 0;
+      await Promise.all(ids.map((id) => caller.run(id, () => repository.get(1))));
+      expect(callers.length).to.be.greaterThan(READS);
+      expect(new Set(callers)).to.deep.equal(new Set(ids));
     });
 
     for (const statement of ['DISCARD ALL', 'DEALLOCATE ALL']) {
