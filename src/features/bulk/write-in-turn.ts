@@ -185,12 +185,20 @@ export async function deleteFound<T>(
     return await run();
   } catch (error) {
     if (!(error instanceof NotFoundError)) throw error;
-    const left = await repository.lockKeys(byKeys(info.address, [id]), 1);
-    if (left.length === 0) return null;
+    if (!(await isThere(info, repository, id))) return null;
     // Code of the user's may have words of its own.
     const missing = noSuchRecord({ name: info.name, key: keyText(info.address) });
     throw error.message === missing.message ? refusedRow('delete', info.name) : error;
   }
+}
+
+/** True where a repository finds a row. */
+export async function isThere(
+  { address }: Pick<ModelInfo, 'address'>,
+  repository: Pick<Repository, 'lockKeys'>,
+  id: unknown,
+): Promise<boolean> {
+  return (await repository.lockKeys(byKeys(address, [id]), 1)).length > 0;
 }
 
 /** The rows that `q` finds, locked in the order of their keys. @throws RefusedRequestError 409 where there are too many */
