@@ -32,7 +32,7 @@ interface Sizes {
 
 const sizesOf = perPair((_server: object): Sizes => ({ largest: SMALL }));
 
-/** Requests that are executed, or whose answers are being sent. */
+/** Requests that are executed, or whose answers are being sent. Those that rest are left out. */
 let executing = 0;
 /** Requests that wait for those before them on their connections. */
 let waiting = 0;
@@ -59,6 +59,15 @@ export function admit(response: ServerResponse, run: () => void): void {
   if (response instanceof ServerResponse && socket instanceof Socket)
     connectionOf(socket).admit(response, run);
   else run();
+}
+
+/** Responses that wait for events, and use no time of the process meanwhile. */
+const resting = new WeakSet<ServerResponse>();
+
+/** Counts a response as executed no more, so that many streams do not delay the requests of others. */
+export function rest(response: ServerResponse): void {
+  const socket: ConnectedSocket | null | undefined = response.req?.socket;
+  socket?.[CONNECTION]?.rest(response);
 }
 
 /** Express calls this for each request of any server. */
@@ -143,6 +152,16 @@ export class OpenConnection {
     this.open.splice(position, 1);
     weigh(response, -1);
     if (this.open.length > 0 || this.#unsent > 0) this.ended();
+  }
+
+  /** The end of such a response is counted here: in `finish` each one would have to be looked up. */
+  rest(response: ServerResponse): void {
+    if (resting.has(response) || !this.#executed().includes(response)) return;
+    resting.add(response);
+    executing -= 1;
+    response.prependOnceListener('close', () => {
+      executing += 1;
+    });
   }
 
   /** An answer of so many bytes may be sent. */

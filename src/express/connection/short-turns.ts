@@ -5,7 +5,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { Socket } from 'node:net';
 
-/** Open requests up to which each is executed at once, and requests that a turn executes at most beyond them. */
+/** Requests under way up to which each is executed at once, and requests that a turn executes at most beyond them. */
 const AT_ONCE = 64;
 /** Requests that a turn executes at most while connections arrive. */
 const BESIDE_ARRIVALS = 8;
@@ -27,10 +27,10 @@ export function expectArrivals(): void {
 /**
  * Executes a request of a connection, now or in one of the next turns.
  *
- * @param open number of requests that are open in the process, this one included
+ * @param underway number of requests that are executed in the process, this one included
  */
-export function executeInTurn(open: number, socket: Socket, run: () => void): void {
-  if (open <= AT_ONCE && arrivingTurns === 0 && held.length === 0) {
+export function executeInTurn(underway: number, socket: Socket, run: () => void): void {
+  if (underway <= AT_ONCE && arrivingTurns === 0 && held.length === 0) {
     run();
     return;
   }

@@ -1,5 +1,6 @@
 /** A feed as Server-Sent Events: a place that moves on as its client takes the events. */
 import type { Response } from 'express';
+import { rest } from '../../express/connection/open-connection.js';
 import { isDraining } from '../../express/server/express-server.js';
 import { logFailure } from '../../respond/send-problem.js';
 import { keptIn } from '../../util/memo.js';
@@ -55,6 +56,7 @@ export class EventStream implements Subscriber {
     });
     response.on('close', () => this.feed.leave(this));
     if (response.destroyed) return;
+    rest(response);
     this.feed.join(this);
     this.#write(`retry: ${retryTime()}\n${this.#position()}`);
     this.catchUp();

@@ -4,6 +4,7 @@ import type { Sequelize } from 'sequelize';
 import { noteOperation } from '../../diagnostics/channels.js';
 import { hasState } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
+import { rest } from '../../express/connection/open-connection.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { isDraining } from '../../express/server/express-server.js';
@@ -85,7 +86,7 @@ export function changesHandler(
       await openStream(request, response, [asked], given);
       return response;
     }
-    const body = await pageOf(request, asked, given, input.query);
+    const body = await pageOf(request, response, asked, given, input.query);
     if (decisions.answer !== 'text' || !writesPlainJson(response)) return body;
     return new JsonAnswer(JSON.stringify(body), 200, {}, false);
   };
@@ -97,13 +98,20 @@ interface Given {
   readonly after: string | undefined;
 }
 
-async function pageOf(request: Request, asked: Condition, given: Given, query: Inputs): Promise<object> {
+async function pageOf(
+  request: Request,
+  response: Response,
+  asked: Condition,
+  given: Given,
+  query: Inputs,
+): Promise<object> {
   const { feed, audience, codec, place } = await begin(request, [asked], given);
   const wait = request.method === 'HEAD' ? 0 : Number(query['changes.wait']) * 1_000;
   const page = await readPage(feed, audience, place, {
     size: Number(query['changes.size']),
     wait,
     isOver: () => isDraining(request.app) || request.socket.destroyed,
+    onWait: () => rest(response),
   });
   return {
     items: page.events.map(({ event }) => event),

@@ -11,6 +11,8 @@ interface Wanted {
   readonly wait: number;
   /** True where nobody waits any more. */
   isOver(): boolean;
+  /** Called each time before it waits. */
+  onWait(): void;
 }
 
 /** Reads the events behind a place, or waits for some. Of many pages without any, the place behind them is returned. */
@@ -20,7 +22,7 @@ export async function readPage(
   from: Place,
   wanted: Wanted,
 ): Promise<FeedPage> {
-  const { size, wait, isOver } = wanted;
+  const { size, wait, isOver, onWait } = wanted;
   const until = performance.now() + wait;
   let place = from;
   for (let empty = 0; ; empty += 1) {
@@ -29,6 +31,7 @@ export async function readPage(
     if (page.events.length > 0 || isDone) return page;
     place = page.place;
     if (!page.isLast) continue;
+    onWait();
     const come = await nextEvents(feed, audience, place, { until, isOver });
     if (come && come.events.length > 0 && come.events.length <= size) return { ...come, isLast: true };
   }

@@ -1,6 +1,7 @@
 // @runs fast
 /** A thousand streams: their limit, their memory, the statements of an idle process, and clients that take nothing. */
-import type { IncomingMessage } from 'node:http';
+import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -35,13 +36,19 @@ class Parcel extends NumberedRow {
   @Column(DataType.INTEGER) declare room: number;
 }
 
+/** Requests beside which others no longer have a turn of their own. */
+const CROWD = 70;
+
 describe('many streams of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Parcel],
     database: { url: database.url },
     bootstrap: { changes: { maxStreams: STREAMS }, indexAdvice: false },
+    prepare: (app) => app.get('/probe', (_request, response) => void response.json(isArriving)),
   }));
+  /** True while the server has read a request and has not gone on. */
+  let isArriving = false;
   const other = forSuite(() => connectTo(database.url));
   const streams: IncomingMessage[] = [];
   const request = async (headers = {}): Promise<IncomingMessage> => {
@@ -93,6 +100,37 @@ describe('many streams of changes', () => {
     // All have the same condition, which is judged once.
     expect((await counting).length).to.be.at.most(14);
   }).timeout(60_000);
+
+  for (const [kind, follow] of [
+    ['streams', () => request()],
+    ['long polls', async () => get(`${site.server.url}/parcels/changes?wait=10`, { agent: false })],
+  ] as const) {
+    it(`leaves requests of others in their own turn: ${kind}`, async () => {
+      const { server, url } = site.server;
+      server.prependListener('request', () => {
+        isArriving = true;
+      });
+      server.on('request', () => {
+        isArriving = false;
+      });
+      using agent = Object.assign(new Agent({ keepAlive: true, maxSockets: 1 }), {
+        [Symbol.dispose]: () => agent.destroy(),
+      });
+      const isAtOnce = async (): Promise<boolean> => {
+        const [answer] = (await once(get(`${url}/probe`, { agent }), 'response')) as [IncomingMessage];
+        return (await answer.toArray()).join('') === 'true';
+      };
+      const following = await Promise.all(Array.from({ length: CROWD }, () => follow()));
+      for (const each of following) each.on('error', () => {});
+      try {
+        // They read before they wait.
+        for (const end = performance.now() + 5_000; !(await isAtOnce()); await delay(20))
+          expect(performance.now()).to.be.below(end);
+      } finally {
+        for (const each of following) each.destroy();
+      }
+    }).timeout(15_000);
+  }
 
   it('sends nothing where nobody follows', async () => {
     await delay(600);

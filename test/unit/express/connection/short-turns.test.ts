@@ -1,10 +1,11 @@
 /** Clients that come together, and those that are served already. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { admit } from '../../../../src/express/connection/open-connection.js';
+import { admit, rest } from '../../../../src/express/connection/open-connection.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CLIENTS = 100;
@@ -75,6 +76,49 @@ describe('turns of the event loop', () => {
       }),
     );
     expect(executed).to.deep.equal(Array.from({ length: 3 * CLIENTS }, (_, index) => index + 1));
+  });
+
+  it('execute a request at once beside many that rest, and not beside many that do not', async () => {
+    const open = new Set<ServerResponse>();
+    const port = await listen((request, response) => {
+      let isNow = true;
+      admit(response, () => {
+        if (request.url === '/probe') {
+          response.end(isNow ? 'now' : 'later');
+          return;
+        }
+        open.add(response.on('close', () => open.delete(response)));
+        // Twice is as once.
+        for (let time = 0; request.url === '/rest' && time < 2; time += 1) rest(response);
+      });
+      isNow = false;
+    });
+    const probe = connect(port, '127.0.0.1');
+    sockets.push(probe);
+    const isNow = async (): Promise<boolean> => {
+      probe.write(REQUEST.replace('/', '/probe'));
+      return String(await once(probe, 'data')).endsWith('now');
+    };
+    // The first request of a connection has others expected.
+    await isNow();
+    // Both counts are as before when all have left.
+    for (let round = 0; round < 2; round += 1) {
+      const clients: Socket[] = [];
+      for (const path of ['/rest', '/work']) {
+        for (let count = 0; count < CLIENTS; count += 1) {
+          const client = connect(port, '127.0.0.1').on('error', () => {});
+          client.write(REQUEST.replace('/', path));
+          clients.push(client);
+        }
+        while (open.size < clients.length) await sleep(5);
+        // No new connection is expected any more.
+        await sleep(50);
+        expect([path, await isNow()]).to.deep.equal([path, path === '/rest']);
+      }
+      for (const client of clients) client.destroy();
+      while (open.size > 0) await sleep(5);
+    }
+    expect(await isNow()).to.equal(true);
   });
 
   it('execute no request of a client that has left, and go on after one that throws', async () => {
