@@ -211,6 +211,24 @@ describe('sharing connections', () => {
       for (const { status } of await locked) expect(status).to.equal(200);
     });
 
+    it('begins one that was held back when those before it have waited in vain', async () => {
+      const dialectOptions = { ...UNHURRIED, lock_timeout: 1_500 };
+      await start({ pool: { max: 3, acquire: ACQUIRE }, dialectOptions });
+      await control.query('BEGIN; LOCK TABLE books IN ACCESS EXCLUSIVE MODE');
+      const first = book(1);
+      while ((await locks('NOT granted')).length < 1) await sleep(2);
+      // It is known to be slow.
+      await sleep(100);
+      const second = book(2);
+      const isAnswered = watch([second]);
+      expect((await first).status).to.equal(503);
+      expect(isAnswered()).to.equal(false);
+      await control.query('COMMIT');
+      const begun = performance.now();
+      expectJson(await second, 200, { id: 2, title: 'book 2' });
+      expect(performance.now() - begun).to.be.below(ACQUIRE / 4);
+    });
+
     it('gives a table all connections that is not locked', async () => {
       await start({ pool: { max: 4, acquire: ACQUIRE }, dialectOptions: UNHURRIED });
       await control.query('SELECT pg_advisory_lock(7)');
