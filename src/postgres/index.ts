@@ -5,7 +5,7 @@ export type { PoolUsage } from './connections/connection-source.js';
 // Statements
 export { dealReads } from './connections/deal-reads.js';
 // Sessions
-export { SessionTransaction } from './connections/session-transaction.js';
+export { isOfStale, SessionTransaction } from './connections/session-transaction.js';
 export { currentTarget, statementRunner } from './connections/statement-runner.js';
 export { onPrimary, type StatementTarget } from './connections/statement-target.js';
 export { checkConnections } from './engine/check-connections.js';

@@ -1,7 +1,7 @@
 /** Work that joins the session of the running code, and parts of it that are undone alone. */
 import type { Sequelize, Transaction } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
-import { currentSession, SessionTransaction } from '../../postgres/index.js';
+import { currentSession, isOfStale, SessionTransaction } from '../../postgres/index.js';
 import { DatabaseSession, type SessionMode } from './database-session.js';
 
 /** The session that the running code is in, if it is of this kind and goes on. */
@@ -26,9 +26,14 @@ export async function runInSavepoint<T>(
   session: DatabaseSession,
   name: 'unit' | 'item' | 'write',
   work: () => Promise<T>,
+  isRepeatable = false,
 ): Promise<T> {
   const transaction = await session.begin();
-  if (name === 'write' && transaction instanceof SessionTransaction && (await transaction.openPart()))
+  if (
+    name === 'write' &&
+    transaction instanceof SessionTransaction &&
+    (await transaction.openPart(isRepeatable))
+  )
     return runInPart(session, transaction, work);
   const execute = executorOf(session, transaction);
   return session.runUndoable(async (checkParts) => {
@@ -44,6 +49,19 @@ export async function runInSavepoint<T>(
       throw error;
     }
   });
+}
+
+/**
+ * The same for work that may run again: once more where the connection had prepared a statement that is stale. So its statements need no
+ * savepoints of their own.
+ */
+export async function runRepeatably<T>(session: DatabaseSession, work: () => Promise<T>): Promise<T> {
+  try {
+    return await runInSavepoint(session, 'write', work, true);
+  } catch (error) {
+    if (!isOfStale(error)) throw error;
+    return runInSavepoint(session, 'write', work);
+  }
 }
 
 /** The same without a round trip of its own. */

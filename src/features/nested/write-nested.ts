@@ -6,7 +6,7 @@ import { isRefusal } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { ManyRows } from '../../execute/rows/many-rows.js';
-import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
+import { joinableSession, retried, runInSavepoint, runRepeatably } from '../../execute/session/savepoint.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { type Access, accessWith } from '../../operation/access.js';
 import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.js';
@@ -75,25 +75,24 @@ export function compileNestedWriter(
   const write: NestedWriter['write'] = async (request, parents, on) => {
     if (!parents.sets.some((sets) => sets.some(isWritten))) return NONE_WRITTEN;
     const session = joinableSession(sequelize as Sequelize, 'write');
-    const inSavepoint = <T>(work: () => Promise<T>) =>
-      session ? retried(() => runInSavepoint(session, 'write', work)) : work();
     if (session && on && !isOnSequelize() && !sequelizeProblem()) {
       const together = async () => {
         const levels = await writeTogether(works, parents, on);
         if (!levels) throw IN_TURN;
         return levels;
       };
-      const written = await inSavepoint(together).catch((error: unknown) => {
+      const written = await retried(() => runRepeatably(session, together)).catch((error: unknown) => {
         if (error === IN_TURN || isRefusal(error)) return null;
         throw error;
       });
       if (written) return written.size > 0 && (await haveTriggers(tables(), on)) ? NONE_WRITTEN : written;
     }
     const place = currentItem(request);
-    await inSavepoint(() => {
+    const inTurn = () => {
       setCurrentItem(request, place);
       return writeInTurn(works, parents, request);
-    });
+    };
+    await (session ? retried(() => runInSavepoint(session, 'write', inTurn)) : inTurn());
     return NONE_WRITTEN;
   };
   return { write, lock: (inputs) => lockForAll(works, inputs.flatMap(setsOf)) };

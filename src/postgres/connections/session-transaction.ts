@@ -26,6 +26,10 @@ interface Part {
   isOver: boolean;
   /** Savepoints in it. */
   savepoints: number;
+  /** True where all of it is run again after a stale statement, so that its statements need no savepoints. */
+  readonly isRepeatable: boolean;
+  /** Error of a stale statement, behind which the part can only be undone. */
+  stale: unknown;
 }
 
 /** Statement that ends a transaction. */
@@ -109,14 +113,15 @@ export class SessionTransaction extends Transaction {
    * Begins a part that can be undone alone. Its SAVEPOINT goes with its first statement in one Sync, and one more with each of the next:
    * the connection may keep them all. The RELEASE goes with the statement behind it, and is left out before the end.
    *
+   * @param isRepeatable true where a stale statement ends the part, and the caller runs all of it again. Its statements have no savepoints
    * @returns false where there is such a part, or the SAVEPOINT has to be seen: it is the caller's to send then
    */
-  async openPart(): Promise<boolean> {
+  async openPart(isRepeatable = false): Promise<boolean> {
     while (this.#first) await this.#first;
     if (!this.#hasBegun || this.finished || isTraced() || this.#part?.isOver === false) return false;
     if (this.#part) this.#due.push(RELEASE);
     this.#due.push(savepoint(PART));
-    this.#part = { isOver: false, savepoints: 0 };
+    this.#part = { isOver: false, savepoints: 0, isRepeatable, stale: null };
     return true;
   }
 
@@ -209,6 +214,7 @@ export class SessionTransaction extends Transaction {
   /** Runs a statement with a savepoint, to which the transaction goes back where it is stale. */
   #runInPart(part: Part, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
     const isFirst = this.#due.length > 0;
+    if (!isFirst && part.isRepeatable && !part.isOver) return this.#runUnsaved(part, text, values, isKept);
     if (!isFirst) {
       if (!isKept || part.savepoints >= MAX_SAVEPOINTS) {
         this.#executor.log(text, this.id);
@@ -223,6 +229,17 @@ export class SessionTransaction extends Transaction {
     };
     this.#first = result.then(settle, settle);
     return result;
+  }
+
+  async #runUnsaved(part: Part, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
+    if (part.stale) throw part.stale;
+    this.#executor.log(text, this.id);
+    try {
+      return await this.#executor.execute(this.#soundClient(text), text, values, this.#begins([], isKept));
+    } catch (error) {
+      if (isOfStale(error)) part.stale = error;
+      throw error;
+    }
   }
 
   async #runRepeatable(name: string, text: string, values: TextValues, isKept: boolean): Promise<TextResult> {
@@ -350,7 +367,8 @@ function rollbackTo(name: string): string {
   return `ROLLBACK TO SAVEPOINT ${name}`;
 }
 
-function isOfStale(error: unknown): boolean {
+/** True for the error of a stale statement, as a transaction throws it. */
+export function isOfStale(error: unknown): boolean {
   const { parent } = error as { readonly parent?: unknown };
   return parent !== undefined && isStale(parent);
 }

@@ -314,6 +314,11 @@ describeNested('a record that is changed with its children', () => {
       expect(many.statements.map((each) => each.slice(0, 40))).to.deep.equal(
         one.statements.map((each) => each.slice(0, 40)),
       );
+      const writes = many.statements.slice(
+        0,
+        many.statements.findLastIndex((each) => each.startsWith('WITH')),
+      );
+      expect(writes.filter((each) => each.startsWith('SAVEPOINT'))).to.deep.equal(['SAVEPOINT write']);
     },
   );
 });
