@@ -1,9 +1,16 @@
 /** Children that are written with their record: `POST /orders` with its lines, and `PATCH /orders/1` with changes of them. */
 import { relatedAccess } from '../../access/related-access.js';
 import { baseOf } from '../../declare/endpoint.js';
+import { keyNames } from '../../describe/row-key.js';
 import type { ShownModel } from '../../express/resources/resource.js';
 import type { ActingFeature } from '../../handle/around.js';
-import type { Completion, CompletionPlace, ShownRecords, WholeRecords } from '../../handle/outcome.js';
+import type {
+  Completion,
+  CompletionPlace,
+  Outcome,
+  ShownRecords,
+  WholeRecords,
+} from '../../handle/outcome.js';
 import type { AccessForm } from '../../operation/access.js';
 import { compileAlso } from '../../operation/compile-operation.js';
 import type { FeatureContext, FeatureFactory, Inputs } from '../../operation/feature.js';
@@ -26,6 +33,7 @@ import {
   relateNested,
 } from './nested-options.js';
 import { compileMembers, type NestedInputs, type NestedSet } from './parse-nested.js';
+import { compileReadAgain } from './read-again.js';
 import { someOf, withWritten } from './show-written.js';
 import { attributesFor, compileNestedWriter } from './write-nested.js';
 
@@ -35,7 +43,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
   const levels = nestedLevels(plan);
   if (!levels) return null;
   const also = compileAlso();
-  const needed = attributesFor(levels);
+  const needed = [...new Set([...keyNames(plan.info.address), ...attributesFor(levels)])];
   const withKeys = <O extends { readonly returning: Selection }>(operation: O): O => ({
     ...operation,
     returning: also(operation.returning, needed),
@@ -51,7 +59,8 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
     completion(resource, endpoint): Completion | null {
       const base = baseOf(endpoint);
       if (base !== 'create' && base !== 'update' && base !== 'replace') return null;
-      const { write, lock } = compileNestedWriter(resource, levels);
+      const { write, lock, mayChangeParents } = compileNestedWriter(resource, levels);
+      const readAgain = compileReadAgain(resource, endpoint);
       // A view compiles each member at its first use.
       const viewOf = perPair(
         ({ relation }: FoundRelation): ShownModel => ({ ...resource.views(relation.target) }),
@@ -60,18 +69,22 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
         input: 'nested',
         isOpen: () => false,
         async complete(found, input, place) {
-          const whole = await completeAll(found, [input], place, (item) => (item === null ? '' : `${item}/`));
-          return { ...found, ...whole };
+          const prefix = (item: CurrentItem) => (item === null ? '' : `${item}/`);
+          const { now, whole } = await completeAll(found, [input], place, prefix);
+          return { ...found, ...now, ...whole };
         },
         lockAll: lock,
-        completeAll: (shown, inputs, place) => completeAll(shown, inputs, place, (_, index) => `${index}/`),
+        async completeAll(shown, inputs, place) {
+          return (await completeAll(shown, inputs, place, (_, index) => `${index}/`)).whole;
+        },
       };
+      /** @returns the records with their children, and these records alone where they were read again */
       async function completeAll(
         shown: ShownRecords,
         inputs: readonly RequestArguments[],
         place: CompletionPlace,
         placeOf: (item: CurrentItem, index: number) => string,
-      ): Promise<WholeRecords> {
+      ): Promise<{ readonly now: Outcome | null; readonly whole: WholeRecords }> {
         const item = currentItem(place.request);
         const sets = inputs.map(({ query }) => (query as NestedInputs).nested ?? NONE);
         const places = inputs.map((_, index) => placeOf(item, index));
@@ -79,8 +92,10 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
         const areNew = base === 'create' && shown.rows.length === shown.size;
         const parents = { column: (name: string) => shown.column(name), places, sets, areNew };
         const written = await write(place.request, parents, place.on);
-        const records = withWritten(shown, written, { ...place, viewOf });
-        const { form } = (inputs[0] as RequestArguments).access;
+        const first = inputs[0] as RequestArguments;
+        const now = (await mayChangeParents(sets)) ? await readAgain(shown, first, place) : null;
+        const records = withWritten(now ?? shown, written, { ...place, viewOf });
+        const { form } = first.access;
         const groups = new Map<string, { readonly include: readonly Inclusion[]; readonly rows: number[] }>();
         for (const [row, nested] of sets.entries()) {
           const include = await inclusionsOf(nested, form, viewOf, place);
@@ -89,7 +104,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
         const parts: { readonly whole: WholeRecords; readonly rows: readonly number[] }[] = [];
         for (const { include, rows } of groups.values())
           parts.push({ whole: await embed(someOf(records, rows), include, { ...place, viewOf }), rows });
-        return joined(shown.size, parts);
+        return { now, whole: joined(shown.size, parts) };
       }
     },
   };

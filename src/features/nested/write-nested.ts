@@ -30,6 +30,7 @@ import {
   valuesUnder,
 } from './nested-parents.js';
 import type { NestedItem, NestedSet } from './parse-nested.js';
+import { mayChangeOthers } from './read-again.js';
 import {
   haveTriggers,
   isShownAsWritten,
@@ -47,6 +48,8 @@ export interface NestedWriter {
   write(request: Request, parents: NestedParents, on?: StatementTarget): Promise<WrittenLevels>;
   /** Locks the children of many records, which are written in turn. */
   lock(inputs: readonly RequestArguments[]): Promise<void>;
+  /** True where writes of these children may have changed their parents. */
+  mayChangeParents(sets: NestedParents['sets']): Promise<boolean>;
 }
 
 /** Attributes of rows by which their children are written. */
@@ -95,7 +98,16 @@ export function compileNestedWriter(
     await (session ? retried(() => runInSavepoint(session, 'write', inTurn)) : inTurn());
     return NONE_WRITTEN;
   };
-  return { write, lock: (inputs) => lockForAll(works, inputs.flatMap(setsOf)) };
+  return {
+    write,
+    lock: (inputs) => lockForAll(works, inputs.flatMap(setsOf)),
+    async mayChangeParents(sets) {
+      const isNamed = ({ level }: LevelWork) =>
+        sets.some((all) => all.some((set) => set.level === level && isWritten(set)));
+      const transaction = await joinableSession(sequelize as Sequelize, 'write')?.begin();
+      return mayChangeOthers([...works.values()].filter(isNamed), transaction ? { transaction } : {});
+    },
+  };
 }
 
 /** True where children of a relation are written. */
