@@ -97,6 +97,14 @@ export function destroysRecords<M extends Model>(model: ModelClass<M>, isForced:
   return !kept && hookedCascades(plain).length > 0;
 }
 
+/** True where Sequelize deletes rows of other models before a row, and does not report that a policy has kept that one. */
+export function deletesAlong<M extends Model>(model: ModelClass<M>): boolean {
+  const { methods } = ownMethods(model);
+  return (
+    hookedCascades(model as unknown as ModelClass).length > 0 && !DESTROY.some((name) => methods.has(name))
+  );
+}
+
 /** The methods that Sequelize's `destroy` is, or calls. */
 const DESTROY = ['destroy', 'where', 'get'];
 const SOFT_DESTROY = [...DESTROY, 'save', 'validate', 'changed', 'getDataValue', 'setDataValue'];

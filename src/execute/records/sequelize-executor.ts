@@ -36,6 +36,7 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { without } from '../../util/without.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import {
+  deletesAlong,
   destroysRecords,
   hasDestroyHooks,
   hasFindHooks,
@@ -244,11 +245,12 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     throw whyUnwritten({ info: this.#info, endpoint: 'restore' }, alive && { isDeleted: false });
   }
 
-  /** @throws NotStoredError where a row is there as before its write, and the table may leave it out */
+  /** @throws NotStoredError where a row is there as before its write, and the table may leave it out @throws NotFoundError */
   async #checkGone(rows: SequelizeRows<M>, write: RowWrite, options: WriteOptions): Promise<void> {
-    if (!(await this.#mayDrop(write, options))) return;
+    const dropped = (await this.#mayDrop(write, options)) && write;
+    if (!dropped && !(write === 'delete' && deletesAlong(this.#model))) return;
     const found = await this.#model.findOne({ ...queryOf(this.#info, rows), ...options });
-    if (found) throw whyUnwritten({ info: this.#info }, { dropped: write });
+    if (found) throw whyUnwritten({ info: this.#info }, dropped ? { dropped } : null);
   }
 
   async #mayDrop(write: RowWrite, options: WriteOptions): Promise<boolean> {

@@ -50,6 +50,18 @@ class Scan extends TitledRow {
 @Table({ tableName: 'tags', timestamps: false })
 class Tag extends TitledRow {}
 
+/** Sequelize deletes the children of a record first. */
+@Crud({ endpoints: ['list', 'delete'] })
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends TitledRow {
+  @HasMany(() => Book, { onDelete: 'CASCADE', hooks: true }) declare books: Book[];
+}
+
+@Table({ tableName: 'books', timestamps: false })
+class Book extends TitledRow {
+  @ForeignKey(() => Shelf) @Column(DataType.INTEGER) declare shelfId: number;
+}
+
 @Table({ tableName: 'taggings', timestamps: false })
 class Tagging extends Model {
   @ForeignKey(() => Box) @Column({ type: DataType.INTEGER, primaryKey: true }) declare boxId: number;
@@ -58,7 +70,7 @@ class Tagging extends Model {
 
 /** Of the tenant 0 are the rows 1, 17, 33 and 49. All are in the box 1. */
 const TABLES = `
-  TRUNCATE taggings;
+  TRUNCATE taggings, books;
   ALTER TABLE boxes ADD version int NOT NULL DEFAULT 0;
   ALTER TABLE items ADD "boxId" int NOT NULL DEFAULT 1, ADD code int UNIQUE;
   ALTER TABLE scans ADD "boxId" int NOT NULL DEFAULT 1, ADD "deletedAt" timestamptz;
@@ -68,6 +80,8 @@ const TABLES = `
   CREATE POLICY fixed ON items AS RESTRICTIVE FOR UPDATE USING (title <> 'fixed');
   CREATE POLICY kept ON scans AS RESTRICTIVE FOR DELETE USING (title <> 'kept');
   CREATE POLICY fixed ON scans AS RESTRICTIVE FOR UPDATE USING (title <> 'fixed');
+  ALTER TABLE books ADD "shelfId" int DEFAULT currval('books_id_seq');
+  CREATE POLICY kept ON shelves AS RESTRICTIVE FOR DELETE USING (id <> 17);
   CREATE POLICY kept ON taggings AS RESTRICTIVE FOR DELETE USING ("tagId" <> 17)`;
 
 const ROWS = `
@@ -83,16 +97,24 @@ const NOT_DELETED = { detail: 'This request may not delete this Item.' };
 describeNested('rows that a policy keeps', () => {
   let database: TenantDatabase;
   before(async () => {
-    database = await TenantDatabase.create(['boxes', 'items', 'scans', 'tags', 'taggings']);
+    database = await TenantDatabase.create([
+      'boxes',
+      'items',
+      'scans',
+      'tags',
+      'taggings',
+      'shelves',
+      'books',
+    ]);
     await database.control.query(TABLES);
   });
   const site = forSuite(() =>
     startTestApp({
-      models: [Box, Item, Scan, Tag, Tagging],
+      models: [Box, Item, Scan, Tag, Tagging, Shelf, Book],
       database: { url: database.url() },
       engine: { createAll: false },
       bootstrap: {
-        models: [Box, Item, Scan, Tag],
+        models: [Box, Item, Scan, Tag, Shelf],
         indexAdvice: false,
         rls: { settings: (request) => ({ 'app.tenant': request.get('tenant') ?? '' }) },
       },
@@ -111,6 +133,14 @@ describeNested('rows that a policy keeps', () => {
     );
     return found.rows.map(({ text }) => text);
   };
+
+  it('keep what Sequelize would delete along', async () => {
+    const left = async () => (await database.control.query('SELECT id FROM books WHERE id IN (1, 17)')).rows;
+    await database.reset();
+    expectProblem(await send('delete', '/shelves/17'), 404, { detail: 'There is no Shelf with this id.' });
+    expectNothing(await send('delete', '/shelves/1'), 204);
+    expect(await left()).to.deep.equal([{ id: 17 }]);
+  });
 
   for (const hooks of [[], ['beforeFind', 'beforeDestroy']])
     describe(hooks.length > 0 ? 'by Sequelize' : 'by statements', () => {
