@@ -13,6 +13,7 @@ import { keyTerms } from '../sql/keyset-sql.js';
 import { liftValues } from '../sql/lift-values.js';
 import {
   compileByKey,
+  compileOfOne,
   compileRelated,
   describeParents,
   keysOfParents,
@@ -74,7 +75,8 @@ export class RelatedRows {
     if (keys.length === 0) return NOTHING;
     const byKey = this.#key !== null && keys.every((key) => CANONICAL.test(key)) ? this.#key : null;
     const lifted = followsRelation(order) ? liftOrder(order) : null;
-    const shape = `${byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${lifted?.shape ?? orderShape(order)}`;
+    const isOne = byKey === null && keys.length === 1;
+    const shape = `${isOne ? 'one' : byKey === null ? 'place' : 'key'} ${limit} ${select.columns.join('\0')} ${lifted?.shape ?? orderShape(order)}`;
     const given = lifted ? joinSlots(slots, lifted.bound) : slots;
     // Integers need no quotes.
     const literal = byKey === null ? undefined : (texts: readonly string[]) => `{${texts.join()}}`;
@@ -85,14 +87,11 @@ export class RelatedRows {
         where: predicate,
         selection: describeSelection(this.#table, select, 0),
       };
-      return byKey === null
-        ? compileRelated(this.#table, {
-            ...wanted,
-            order: keyTerms(this.#info, lifted?.order ?? order),
-            limit,
-          })
-        : compileByKey(this.#table, wanted, byKey);
+      if (byKey !== null) return compileByKey(this.#table, wanted, byKey);
+      const related = { ...wanted, order: keyTerms(this.#info, lifted?.order ?? order), limit };
+      return isOne ? compileOfOne(this.#table, related) : compileRelated(this.#table, related);
     });
+    if (isOne) return { rows, parents: rows.map(() => 0), parsers };
     const column = select.columns.length;
     if (byKey === null) return { rows, parents: placesOf(rows, column), parsers };
     const places = new Map(keys.map((key, place) => [key, place]));

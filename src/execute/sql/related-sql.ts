@@ -86,6 +86,19 @@ export function compileRelated(table: TableSql, { selection, ...asked }: Related
   return toStatement(selectRelated(table, asked, selection.attributes, (columns) => columns));
 }
 
+/** Selects the first rows of one parent: PostgreSQL keeps a plan for it. */
+export function compileOfOne(
+  table: TableSql,
+  { selection: { attributes }, parents, where, order, limit }: RelatedSql,
+): Statement {
+  const columns = joinSql(attributes.map(selectedColumn), ', ');
+  const rows = rowsOf(table, parents, where, (index) => sql`(${typedKeys(parents, index)})[1]`);
+  const terms = order.map((term) => orderTerm(term, keySql(term, table.column)));
+  return toStatement(
+    sql`SELECT ${columns}${rows} ORDER BY ${joinSql(terms, ', ')} LIMIT ${raw(String(limit ?? 'ALL'))}`,
+  );
+}
+
 /** Selects the primary keys of the same rows as `key`, as `keyTextSql` has them, and the places as `place`. */
 export function selectRelatedKeys(table: TableSql, asked: RelatedKeysSql): SqlFragment {
   return selectRelated(table, asked, table.info.primaryKey, (columns) => [
@@ -121,9 +134,14 @@ export function selectRelatedCounts(
 }
 
 /** Clauses behind the columns of a SELECT of the rows of one parent. */
-function rowsOf({ source, column }: TableSql, { keys }: ParentsSql, where: Predicate): SqlFragment {
+function rowsOf(
+  { source, column }: TableSql,
+  { keys }: ParentsSql,
+  where: Predicate,
+  keyAt: (index: number) => SqlFragment = keyOfParent,
+): SqlFragment {
   const condition = keys.reduce(
-    (found, _, index) => inlineSlot(found, parentSlot(index), keyOfParent(index)),
+    (found, _, index) => inlineSlot(found, parentSlot(index), keyAt(index)),
     compilePredicate(where, column),
   );
   return sql` FROM ${source} WHERE ${condition}`;
