@@ -144,6 +144,8 @@ export interface UpdateMany extends Pick<UpdateOperation, 'unseen'> {
   readonly state?: string | null;
   /** References to check, as for new rows. */
   readonly references?: readonly Reference[];
+  /** True where the transaction has locked the rows already, so that any order of writes is right, and can undo them. Default: false. */
+  readonly areLocked?: boolean;
   readonly returning: Selection;
 }
 
@@ -181,7 +183,10 @@ export interface UpdateMatching extends Pick<UpdateOperation, 'unseen'> {
 /** The end of all rows of a predicate. */
 export interface DeleteMatching
   extends Pick<UpdateMatching, 'where' | 'allowed' | 'maximum'>,
-    Pick<DeleteOperation, 'mark'> {}
+    Pick<DeleteOperation, 'mark'> {
+  /** Rows that are locked in the order of their keys, with those that end among them; without `allowed` only. Default: null, those that end. */
+  readonly locked?: Predicate | null;
+}
 
 /** Any operation on one table. */
 export type Operation =

@@ -8,15 +8,13 @@ import { missingReference } from '../../errors/sequelize-error.js';
 import type {
   DeleteMatching,
   InsertMany,
-  Reference,
   Selection,
   UpdateMany,
   UpdateMatching,
   UpsertMany,
 } from '../../operation/operation.js';
-import { allOf, compared } from '../../operation/predicates.js';
+import { allOf, compared, withKeys } from '../../operation/predicates.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
-import type { Predicate } from '../../request/query/predicate.js';
 import { BoundedCache, keptIn } from '../../util/memo.js';
 import {
   arrayLiteral,
@@ -41,13 +39,13 @@ import { describeSelection, describeTable, type SelectionSql, type TableSql } fr
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement } from '../sql/statement.js';
 import {
   compileInsertMany,
+  compileUpdateFree,
   compileUpdateMany,
   type GivenGroup,
-  type GivenReference,
 } from '../sql/write-many-sql.js';
 import { compileDeleteMatching, compileUpdateMatching, MAXIMUM } from '../sql/write-matching-sql.js';
-import { NOW, referredRow, rowReferred } from '../sql/write-sql.js';
-import { lacksState } from './many-writes.js';
+import { NOW, referredRow } from '../sql/write-sql.js';
+import { givenRow, lacksState, liftMatching, withRows } from './many-writes.js';
 import { type FoundRows, tableTarget, triggersOf } from './sql-executor.js';
 
 /** Result of a write of all rows of a predicate. */
@@ -141,6 +139,7 @@ export class ManyRows {
 
   /**
    * Changes rows by their keys, and returns them in the order of the arguments. As with a single row, only a row that differs is written.
+   * Where the rows were locked before, and no column is returned, some may be written although the result is null.
    */
   async update(
     operation: UpdateMany,
@@ -183,11 +182,20 @@ export class ManyRows {
   }
 
   async #update(
-    { where, items, state = null, references = [], returning, unseen: unreadable }: UpdateMany,
+    operation: UpdateMany,
     slots: Slots,
     on: StatementTarget,
     created: { readonly shape: string; readonly rows: readonly GivenRow[] } | null = null,
   ): Promise<FoundRows | null> {
+    const {
+      where,
+      items,
+      state = null,
+      references = [],
+      areLocked,
+      returning,
+      unseen: unreadable,
+    } = operation;
     const { primaryKey, address } = this.#info;
     const keys: string[][] = address.map(() => []);
     const rows: GivenRow[] = [];
@@ -225,6 +233,25 @@ export class ManyRows {
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = given.flatMap(({ name }) => (unseen?.has(name) ? name : [])).join('\0');
     const isTouched = items.some((item) => item.isTouched);
+    const filled = joinSlots(slots, lifted.bound);
+    filled[NOW.slot] = now();
+    for (const [part, texts] of keys.entries()) filled[keysSlot(part).slot] = arrayLiteral(texts);
+    bindRows(0, set, rows, filled);
+    const isOne = items.length === 1;
+    const isFree = (areLocked || isOne) && !isShown(returning) && !isTouched && !create;
+    const isChecked = references.some((each) => keyAttributes(each).every((name) => placeOf(set, name) >= 0));
+    if (isFree && state === null && set.length > 0 && !some.includes('+') && !isChecked) {
+      const shape = `update ${isOne ? 'one' : 'free'} ${always} ${marks.join()} ${lifted.shape}`;
+      const free = { set, unseen, where: lifted.where };
+      const statement = this.#statements.get(shape, () => compileUpdateFree(this.#table, free, isOne));
+      const written = await on.write(statement.text, fillSlots(statement, filled));
+      if (written.count === items.length) return written;
+      // The others had the values, or are not there.
+      const texts = rows.map((_, row) => keys.map((part) => part[row] as string));
+      const named = allOf(where, withKeys(address, texts));
+      const found = await this.updateMatching({ where: named, set: {}, maximum: items.length }, slots, on);
+      return found && !found.isExceeded && found.found === items.length ? written : null;
+    }
     const statement = this.#statements.get(
       `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${isTouched} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,
       () =>
@@ -239,12 +266,8 @@ export class ManyRows {
           returning: this.#select(returning),
         }),
     );
-    const filled = joinSlots(slots, lifted.bound);
-    filled[NOW.slot] = now();
-    for (const [part, texts] of keys.entries()) filled[keysSlot(part).slot] = arrayLiteral(texts);
     filled[STATES.slot] = arrayLiteral(items.map((item) => item.state ?? null));
     if (isTouched) filled[TOUCHED.slot] = arrayLiteral(items.map((item) => (item.isTouched ? 't' : 'f')));
-    bindRows(0, set, rows, filled);
     if (create) bindRows(1, create.columns, created.rows, filled);
     const written = await on.write(statement.text, fillSlots(statement, filled));
     return unlessRefused(written, returning);
@@ -289,15 +312,17 @@ export class ManyRows {
 
   /** Deletes all rows of a predicate, or marks them. */
   async deleteMatching(
-    { where, allowed = null, mark, maximum }: DeleteMatching,
+    { where, allowed = null, locked = null, mark, maximum }: DeleteMatching,
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<MatchingWritten | null> {
     const { dropped } = await triggersOf(this.#table, on);
     if (dropped.has(mark === null ? 'delete' : 'update')) return null;
-    const lifted = liftMatching(where, allowed, []);
+    const ended = locked && where ? [where] : [];
+    const lifted = liftMatching(locked ?? where, allowed, ended);
+    const [own = null] = lifted.rows.references;
     const statement = this.#statements.get(`delete ${mark?.attribute ?? ''} ${lifted.shape}`, () =>
-      compileDeleteMatching(this.#table, lifted.rows, mark),
+      compileDeleteMatching(this.#table, lifted.rows, mark, own),
     );
     const filled = joinSlots(slots, lifted.bound);
     filled[NOW.slot] = now();
@@ -348,18 +373,6 @@ export class ManyRows {
   }
 }
 
-/** The rows of a write by a predicate, without bound values, and these. */
-function liftMatching(where: Predicate | null, allowed: Predicate | null, references: readonly Predicate[]) {
-  const { where: found, rows, ...lifted } = liftAll(where, allowed ? [allowed, ...references] : references);
-  const [first = null, ...others] = rows;
-  const referred = allowed ? { allowed: first, references: others } : { allowed: null, references: rows };
-  return {
-    ...lifted,
-    shape: `${allowed ? 'allowed ' : ''}${lifted.shape}`,
-    rows: { where: found, ...referred },
-  };
-}
-
 /** False for rows that are only counted: a trigger that changes them once more changes no answer. */
 function isShown({ columns }: Selection): boolean {
   return columns.length > 0;
@@ -371,14 +384,6 @@ function joinMarks(shapes: ReadonlySet<string>): readonly string[] {
   return Array.from(first, (_, place) =>
     [...new Set(Array.from(shapes, (each) => each[place]))].sort().join(''),
   );
-}
-
-function givenRow(reference: Reference): Predicate {
-  return rowReferred(reference, (attribute) => ({ attribute }));
-}
-
-function withRows(references: readonly Reference[], rows: readonly Predicate[]): GivenReference[] {
-  return rows.map((row, index) => ({ row, attributes: keyAttributes(references[index] as Reference) }));
 }
 
 /** The rows, in the order of the items; null where one is refused, by the mark behind its columns. */

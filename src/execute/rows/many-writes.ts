@@ -5,6 +5,10 @@ import { isOfKey } from '../../describe/row-key.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import type { Access } from '../../operation/access.js';
 import type { Reference, Selection } from '../../operation/operation.js';
+import type { Predicate } from '../../request/query/predicate.js';
+import { liftAll } from '../sql/lift-values.js';
+import type { GivenReference } from '../sql/write-many-sql.js';
+import { rowReferred } from '../sql/write-sql.js';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -42,4 +46,30 @@ export function slotsOf(accesses: readonly Access[]): Access['slots'] {
  */
 export function lacksState({ model }: Pick<RecordInfo, 'model'>, { columns }: Selection): boolean {
   return columns.includes(XMIN) && tableFacts(model)?.kind === 'partitioned table';
+}
+
+/** The rows of a write by a predicate, without bound values, and these. */
+export function liftMatching(
+  where: Predicate | null,
+  allowed: Predicate | null,
+  references: readonly Predicate[],
+) {
+  const { where: found, rows, ...lifted } = liftAll(where, allowed ? [allowed, ...references] : references);
+  const [first = null, ...others] = rows;
+  const referred = allowed ? { allowed: first, references: others } : { allowed: null, references: rows };
+  return {
+    ...lifted,
+    shape: `${allowed ? 'allowed ' : ''}${lifted.shape}`,
+    rows: { where: found, ...referred },
+  };
+}
+
+/** The row of a reference, by the values of a row of the request. */
+export function givenRow(reference: Reference): Predicate {
+  return rowReferred(reference, (attribute) => ({ attribute }));
+}
+
+/** References with the lifted conditions of their rows. */
+export function withRows(references: readonly Reference[], rows: readonly Predicate[]): GivenReference[] {
+  return rows.map((row, index) => ({ row, attributes: keyAttributes(references[index] as Reference) }));
 }

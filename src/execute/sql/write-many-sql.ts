@@ -163,10 +163,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
   const { set, where, references, state, isTouched, create, returning } = update;
   const { primaryKey, address } = info;
   const more: NamedSql[] = [
-    ...address.map((part, index) => ({
-      name: `k${index}`,
-      value: typedArray(table, part, keysSlot(index)),
-    })),
+    ...keyArrays(table),
     ...(state === null ? [] : [{ name: 'wanted', value: sql`${STATES}::text[]` }]),
     ...(isTouched ? [{ name: 'touched', value: sql`${TOUCHED}::bool[]` }] : []),
   ];
@@ -284,8 +281,62 @@ function sameParts(
   );
 }
 
-function updateJudged(table: TableSql, { set, unseen, isTouched }: UpdateManySql): SqlFragment {
-  const { info, source, column } = table;
+/**
+ * The same for rows that may be written in any order, by those who find out by the number of written rows that all were there, and had other
+ * values. There are no columns.
+ *
+ * @param isOne true where the request has one row
+ */
+export function compileUpdateFree(
+  table: TableSql,
+  update: Pick<UpdateManySql, 'set' | 'where' | 'unseen'>,
+  isOne: boolean,
+): Statement {
+  const { address } = table.info;
+  const rows = givenSql(table, 0, update.set, { texts: true, more: keyArrays(table), isOne });
+  const conditions = [
+    ...address.map(({ name }, index) => sql`${table.column(name)} = ${JUDGED}.${raw(`k${index}`)}`),
+    ...(update.where === null ? [] : [compilePredicate(update.where, table.column)]),
+  ];
+  return toStatement(
+    updateFrom(table, { ...update, isTouched: false }, sql`(SELECT ${rows.select}) AS ${JUDGED}`, conditions),
+  );
+}
+
+/** The parts of the keys of the request: `k0`, `k1`, … */
+function keyArrays(table: TableSql): readonly NamedSql[] {
+  return table.info.address.map((part, index) => ({
+    name: `k${index}`,
+    value: typedArray(table, part, keysSlot(index)),
+  }));
+}
+
+function updateJudged(table: TableSql, update: UpdateManySql): SqlFragment {
+  const { info, column } = table;
+  const keys = numbered(rowKey(info), info.primaryKey);
+  const [key, ...more] = info.primaryKey.map(({ name }) => column(name));
+  // Without this condition the server reads a table of up to some hundred thousand rows as a whole.
+  const looked =
+    key && more.length === 0
+      ? [sql`${key} = ANY(ARRAY(SELECT ${keys[0] as SqlFragment} FROM ${JUDGED}))`]
+      : [];
+  return updateFrom(table, update, JUDGED, [
+    ...looked,
+    ...info.primaryKey.map(
+      ({ name }, index) => sql`${column(name)} = ${JUDGED}.${keys[index] as SqlFragment}`,
+    ),
+    NONE_REFUSED,
+  ]);
+}
+
+/** @param from the table `.judged`, with the values */
+function updateFrom(
+  table: TableSql,
+  { set, unseen, isTouched }: Pick<UpdateManySql, 'set' | 'unseen' | 'isTouched'>,
+  from: SqlFragment,
+  conditions: readonly SqlFragment[],
+): SqlFragment {
+  const { source, column } = table;
   const assignments = set.map(({ attribute, isPartial }, index) => {
     const { name } = attribute;
     const value = writtenSql(attribute, column(name), sql`${JUDGED}.${raw(`v${index}`)}`);
@@ -300,21 +351,7 @@ function updateJudged(table: TableSql, { set, unseen, isTouched }: UpdateManySql
     const differs = unseen?.has(name) ? raw('true') : changes;
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
-  const keys = numbered(rowKey(info), info.primaryKey);
-  const [key, ...more] = info.primaryKey.map(({ name }) => column(name));
-  // Without this condition the server reads a table of up to some hundred thousand rows as a whole.
-  const looked =
-    key && more.length === 0
-      ? [sql`${key} = ANY(ARRAY(SELECT ${keys[0] as SqlFragment} FROM ${JUDGED}))`]
-      : [];
-  const conditions = whereSql([
-    ...looked,
-    ...info.primaryKey.map(
-      ({ name }, index) => sql`${column(name)} = ${JUDGED}.${keys[index] as SqlFragment}`,
-    ),
-    NONE_REFUSED,
-    joinSql(isTouched ? [...differences, raw('touched')] : differences, ' OR '),
-  ]);
+  const differs = joinSql(isTouched ? [...differences, raw('touched')] : differences, ' OR ');
   const all = joinSql([...assignments, ...stampsSql(table)], ', ');
-  return sql`UPDATE ${source} SET ${all} FROM ${JUDGED}${conditions}`;
+  return sql`UPDATE ${source} SET ${all} FROM ${from}${whereSql([...conditions, differs])}`;
 }

@@ -47,19 +47,24 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
 /**
  * Deletes rows, or marks them. The columns are the same. The statement fails with `LEFT_BEHIND` where it leaves one of the rows that it
  * should write: a policy FOR DELETE does not hide it from the lock, and skips it in silence.
+ *
+ * @param ended condition on those of the rows that end, of which the caller compares the number; null is all of them
  */
 export function compileDeleteMatching(
   table: TableSql,
   rows: Pick<UpdateMatchingSql, 'where' | 'allowed'>,
   mark: DeletionMark | null,
+  ended: Predicate | null,
 ): Statement {
-  const { source } = table;
+  const { source, column } = table;
   const head =
     mark === null
       ? sql`DELETE FROM ${source} USING ${FOUND}`
       : sql`UPDATE ${source} SET ${markSql(table, mark)} FROM ${FOUND}`;
-  const lock = mark === null ? 'UPDATE' : 'NO KEY UPDATE';
-  return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions: [], isWhole: true });
+  const lock = mark === null && ended === null ? 'UPDATE' : 'NO KEY UPDATE';
+  const conditions = ended === null ? [] : [compilePredicate(ended, column)];
+  const isWhole = ended === null;
+  return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions, isWhole });
 }
 
 /** SQLSTATE of a text that is no number: of a delete that has left a row. */

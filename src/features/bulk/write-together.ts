@@ -38,11 +38,15 @@ export interface ManyWritten {
 /**
  * Writes all records of a request, or nothing. Null where nothing is written: it cannot be one statement, or a record is refused,
  * which is named by writing one after the other.
+ *
+ * @param lock for rows of the transaction: that changes of its items need no order, as it has locked them and undoes them at a null;
+ *   of a filter the rows that are locked with those that are deleted
  */
 export type ManyRunner = (
   input: BulkArguments,
   limit: number,
   on?: StatementTarget,
+  lock?: Predicate | 'locked' | null,
 ) => Promise<ManyWritten | null>;
 
 const NONE: readonly string[] = Object.freeze([]);
@@ -82,7 +86,8 @@ export function compileManyRunner(
   ): Promise<ManyWritten | null> => {
     if (!written) return null;
     const { rows, parsers } = written;
-    if (rows.length !== count) throw new TypeError(`A statement has given ${rows.length} rows of ${count}.`);
+    if (rows.length !== count && columns.length > 0)
+      throw new TypeError(`A statement has given ${rows.length} rows of ${count}.`);
     if (afterWrite)
       await afterWrite({ endpoint: single, records: rowsWritten(info, columns, rows) }, inTransaction(on));
     return {
@@ -104,7 +109,12 @@ export function compileManyRunner(
     const written = await many.insert({ rows, ...referred(accesses), returning }, slotsOf(accesses), on);
     return show(written, returning.columns, rows.length, on);
   };
-  const update = async (inputs: readonly RequestArguments[], access: Access, on?: StatementTarget) => {
+  const update = async (
+    inputs: readonly RequestArguments[],
+    access: Access,
+    areLocked: boolean,
+    on?: StatementTarget,
+  ) => {
     const items = inputs.map(({ id, values = {}, query }): UpdateItem => {
       const [state] = query.ifMatch ?? [];
       const isTouched = query.touch === 'change';
@@ -121,7 +131,7 @@ export function compileManyRunner(
     const where = withoutId(one.where, info.address);
     const { unreadable: unseen } = access.form;
     const accesses = inputs.map((each) => each.access);
-    const change = { where, items, state, ...referred(accesses), returning, unseen };
+    const change = { where, items, state, ...referred(accesses), areLocked, returning, unseen };
     const written = await many.update(change, slotsOf(accesses), on);
     return show(written, returning.columns, items.length, on);
   };
@@ -129,6 +139,7 @@ export function compileManyRunner(
     each: RequestArguments,
     filter: Predicate,
     maximum: number,
+    locked: Predicate | null,
     on?: StatementTarget,
   ): Promise<MatchingWritten | null> => {
     const { query, access, values = {} } = each;
@@ -137,27 +148,29 @@ export function compileManyRunner(
     const one = operation(query, seen, values) as UpdateOperation | DeleteOperation;
     const where = allOf(withoutId(one.where, info.address), filter);
     const rows = { where, allowed: access.allowed, maximum };
-    if (one.kind === 'delete') return many.deleteMatching({ ...rows, mark: one.mark }, access.slots, on);
+    if (one.kind === 'delete')
+      return many.deleteMatching({ ...rows, locked, mark: one.mark }, access.slots, on);
     const { set, unseen } = one;
     return many.updateMatching({ ...rows, set, unseen, ...referred([access]) }, access.slots, on);
   };
-  return async ({ items, each, inputs, access }, limit, on) => {
+  return async ({ items, each, inputs, access }, limit, on, lock = null) => {
     if (items) {
       const wanted: RequestArguments[] = [];
       for (const { input } of items) if (input) wanted.push(input);
       if (wanted.length < items.length || (virtuals.length > 0 && wanted.some(isVirtual))) return null;
       const values = wanted.map((input) => input.values ?? {});
       if (isOrdered(values, single === 'update' && !isSwapped ? values : [])) return null;
-      return (single === 'create' ? insert : update)(wanted, access, on);
+      return single === 'create' ? insert(wanted, access, on) : update(wanted, access, lock !== null, on);
     }
     // The statement returns no rows for `afterWrite`.
     if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each.values ?? {}], []))
       return null;
-    const written = await writeMatching(each, inputs.filter, limit, on);
+    const locked = lock === 'locked' ? null : lock;
+    const written = await writeMatching(each, inputs.filter, limit, locked, on);
     return !written || written.isExceeded || !written.isAllowed
       ? null
-      : { shown: null, columns: NONE, count: written.found };
+      : { shown: null, columns: NONE, count: locked ? written.written : written.found };
   };
 }

@@ -19,7 +19,7 @@ export interface LevelWork {
   readonly resource: Resource;
   readonly nested: ReadonlyMap<string, LevelWork>;
   /** Writes many children by one statement. */
-  readonly together: Readonly<Record<Verb | 'createShown', () => ManyRunner>>;
+  readonly together: Readonly<Record<Verb | 'createShown' | 'updateShown', () => ManyRunner>>;
   /** Writes of many children that are no operation of their resource. */
   readonly rows: () => ManyRows;
   /** True where our SQL may write them now. */

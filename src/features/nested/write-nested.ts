@@ -13,7 +13,7 @@ import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.j
 import type { FoundRelation } from '../../operation/related-rows.js';
 import { isOnSequelize, type StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
-import type { Filter } from '../../request/query/predicate.js';
+import type { Filter, Predicate } from '../../request/query/predicate.js';
 import { currentItem, setCurrentItem } from '../../request/request-notes.js';
 import { lazy } from '../../util/memo.js';
 import { compileManyRunner } from '../bulk/write-together.js';
@@ -139,11 +139,12 @@ function workOf(level: NestedLevel, resourceOf: Resource['resourceOf']): LevelWo
     resource,
     nested: worksOf(level.nested, resourceOf),
     together: {
-      create: lazy(() => compileManyRunner(resource, 'create', shown)),
+      create: lazy(() => compileManyRunner(resource, 'create', [])),
       createShown: lazy(() =>
         compileManyRunner(resource, 'create', [...new Set([...resource.rowView.columnsOf(null), ...shown])]),
       ),
-      update: lazy(() => compileManyRunner(resource, 'update', shown, true)),
+      update: lazy(() => compileManyRunner(resource, 'update', [], true)),
+      updateShown: lazy(() => compileManyRunner(resource, 'update', shown, true)),
       delete: lazy(() => compileManyRunner(resource, 'delete', [])),
     },
     rows: lazy(() => new ManyRows(info)),
@@ -178,9 +179,9 @@ async function writeLevel(
   if (writes || tasks.some(({ set }) => VERBS.some((verb) => set[verb].some(({ input }) => !input))))
     return null;
   // One statement locks its rows in the order of their keys, and two do not.
-  if (isOfSome(tasks, 'delete') && isOfSome(tasks, 'update')) await lockAll(work, tasks, on);
-  if (!(await deleteAll(work, tasks, on))) return null;
-  const updated = await updateAll(work, tasks, on);
+  const areLocked = isOfSome(tasks, 'delete') && isOfSome(tasks, 'update');
+  if (!(await deleteAll(work, tasks, areLocked, on))) return null;
+  const updated = await updateAll(work, tasks, areLocked, on);
   if (updated === false) return null;
   const created = await createAll(work, tasks, isShown, on);
   if (created === false) return null;
@@ -225,24 +226,32 @@ function accessOf(tasks: readonly LevelTask[], verb: Verb): Access {
 
 const ATOMIC = Object.freeze({ filter: null, isAtomic: true, isDryRun: false });
 
-/** Locks the children that are changed or deleted in the order of their keys, as writes in turn do. */
+/**
+ * Locks the children that are changed or deleted in the order of their keys, as writes in turn do.
+ *
+ * @returns where the statement that deletes can do so: these children
+ */
 async function lockAll(
   { level, resource, rows }: LevelWork,
   tasks: readonly LevelTask[],
   on: StatementTarget,
-): Promise<void> {
+): Promise<Predicate | null> {
   const { info } = resource.plan;
   const named = [...itemsOf(tasks, 'update'), ...itemsOf(tasks, 'delete')];
-  const { access } = (named[0] as TaskItem).input;
+  const access = accessOf(tasks, 'update');
+  const removed = accessOf(tasks, 'delete');
   const ids = named.map(({ task, input }) => idUnder(level, info, input.id, task.key));
   const keys = tasks.map(({ key }) => key);
   const where = allOf(childrenOf(level, keys, rowsOf(info, ids)), access.where);
+  if (removed.where === access.where && removed.allowed === null) return where;
   await rows().updateMatching({ where, set: {}, maximum: ids.length }, access.slots, on);
+  return null;
 }
 
 async function deleteAll(
   work: LevelWork,
   tasks: readonly LevelTask[],
+  areLocked: boolean,
   on: StatementTarget,
 ): Promise<boolean> {
   const { level, resource, together } = work;
@@ -269,7 +278,9 @@ async function deleteAll(
   const access = accessOf(tasks, 'delete');
   const each = { query: resource.features.delete.absentFor(access.form), access };
   const inputs = { ...ATOMIC, filter: anyOf(rows) };
-  const written = await together.delete()({ items: null, each, inputs, access }, count, on);
+  const lock = areLocked ? await lockAll(work, tasks, on) : null;
+  const limit = lock ? count + itemsOf(tasks, 'update').length : count;
+  const written = await together.delete()({ items: null, each, inputs, access }, limit, on, lock);
   return written?.count === count;
 }
 
@@ -296,6 +307,7 @@ function anyOf(rows: readonly Filter[]): Filter {
 async function updateAll(
   work: LevelWork,
   tasks: readonly LevelTask[],
+  areLocked: boolean,
   on: StatementTarget,
 ): Promise<NestedChildren | null | false> {
   const { level, resource, together } = work;
@@ -313,10 +325,11 @@ async function updateAll(
     id: idUnder(level, info, input.id, task.key),
     values: valuesUnder(work, task, 'update', input),
   }));
-  const written = await together.update()(
+  const written = await together[isOne && !items.some(isParent) ? 'update' : 'updateShown']()(
     { items: inputs.map(asItem), each: null, inputs: ATOMIC, access },
     0,
     on,
+    areLocked ? 'locked' : null,
   );
   if (!written?.shown) return false;
   // Of several parents each child has to be that of its own.
@@ -343,8 +356,17 @@ async function createAll(
     return asItem({ query, access: own, id, values: valuesUnder(work, task, 'create', input) });
   });
   const request = { items: written, each: null, inputs: ATOMIC, access };
-  const found = await work.together[isShown ? 'createShown' : 'create']()(request, 0, on);
+  const found = await work.together[isShown || items.some(isParent) ? 'createShown' : 'create']()(
+    request,
+    0,
+    on,
+  );
   return found?.shown ? { items, shown: found.shown, columns: found.columns } : false;
+}
+
+/** True where a child has children in the request. */
+function isParent({ input }: TaskItem): boolean {
+  return setsOf(input).length > 0;
 }
 
 function asItem(input: RequestArguments) {

@@ -66,6 +66,72 @@ describeNested('a record that is changed with its children', () => {
     expect(empty.body.version).to.equal(0);
   });
 
+  it('changes those that differ once, beside others that have the values already', async () => {
+    const before = await linesOf(1);
+    for (const lines of [
+      {
+        update: [
+          { id: 1, qty: 10 },
+          { id: 2, qty: 2 },
+        ],
+        delete: [3],
+      },
+      { update: [{ id: 2, qty: 2 }] },
+    ]) {
+      const { status, body } = await patch(1, { lines });
+      expect(status, JSON.stringify(body)).to.equal(200);
+      expect(await linesOf(1)).to.deep.equal([{ ...before[0], qty: 10, version: 1 }, before[1]]);
+    }
+    const { status } = await patch(1, { lines: { update: [{ id: 1, qty: 11 }] } });
+    expect(status).to.equal(200);
+    expect(await linesOf(1)).to.deep.equal([{ ...before[0], qty: 11, version: 2 }, before[1]]);
+  });
+
+  it('changes nothing where one of them is that of another parent, deleted before, or of a place that is taken', async () => {
+    const before = await linesOf(1);
+    const wrong = [
+      {
+        update: [
+          { id: 1, qty: 10 },
+          { id: 4, qty: 40 },
+        ],
+        delete: [3],
+      },
+      { update: [{ id: 4, qty: 40 }] },
+      {
+        update: [
+          { id: 1, qty: 10 },
+          { id: 2, qty: 20 },
+        ],
+        delete: [4],
+      },
+      {
+        update: [
+          { id: 1, qty: 10 },
+          { id: 77, qty: 1 },
+        ],
+        delete: [3],
+      },
+    ];
+    for (const lines of wrong) {
+      const { status } = await patch(1, { lines });
+      expect(status, JSON.stringify(lines)).to.equal(404);
+    }
+    const taken = await patch(1, {
+      lines: {
+        update: [
+          { id: 1, qty: 10 },
+          { id: 2, position: 1 },
+        ],
+        delete: [3],
+      },
+    });
+    expect(taken.status).to.equal(409);
+    expect(await linesOf(1)).to.deep.equal(before);
+    expect(await linesOf(2)).to.have.lengthOf(1);
+    expect(await versionOf(1)).to.equal(0);
+  });
+
   it('refuses a list, which says nothing of the others', async () => {
     const detail =
       'A list of lines does not say what becomes of the others; send an object with create, update and delete, each a list.';
@@ -287,6 +353,21 @@ describeNested('a record that is changed with its children', () => {
     const late = await patch(1, { note: { update: { id: 1, text: 'y' } } });
     expect(late.status).to.equal(404);
     expect(late.body.errors[0].pointer).to.equal('/note/update');
+  });
+
+  except({ general: 'Sequelize writes row by row' }).it('takes one statement for each verb', async () => {
+    const bodyOf = (qty: number, removed: number) => ({
+      lines: {
+        create: [{ productId: 2, position: 100 + qty }],
+        update: [{ id: 1, qty }],
+        delete: [removed],
+      },
+    });
+    await patch(1, bodyOf(10, 2));
+    const { statements, result } = await sql.during(() => patch(1, bodyOf(11, 3)));
+    expect(result.status).to.equal(200);
+    const written = statements.filter((each) => /INSERT|UPDATE|DELETE/.test(each));
+    expect(written, written.join('\n')).to.have.lengthOf(4);
   });
 
   except({ general: 'Sequelize writes row by row' }).it(
