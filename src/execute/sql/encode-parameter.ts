@@ -209,10 +209,12 @@ export class RowEncoder {
 
   /** The values of a new row, with those that are made for columns without one. */
   newRow(given: WriteValues, take: TakeText): RowShape | null {
-    const moment = now();
-    return this.#encode(given, take, ({ isTimestamp, makeDefault }) =>
-      isTimestamp ? moment : makeDefault?.(),
-    );
+    let moment: string | undefined;
+    return this.#encode(given, take, ({ isTimestamp, makeDefault }) => {
+      if (!isTimestamp) return makeDefault?.();
+      moment ??= now();
+      return moment;
+    });
   }
 
   changes(given: WriteValues, take: TakeText): RowShape | null {
