@@ -242,7 +242,7 @@ async function lockAll(
   const removed = accessOf(tasks, 'delete');
   const ids = named.map(({ task, input }) => idUnder(level, info, input.id, task.key));
   const keys = tasks.map(({ key }) => key);
-  const where = allOf(childrenOf(level, keys, rowsOf(info, ids)), access.where);
+  const where = allOf(childrenOf(level, keys, rowsOf(level, info, ids, keys)), access.where);
   if (removed.where === access.where && removed.allowed === null) return where;
   await rows().updateMatching({ where, set: {}, maximum: ids.length }, access.slots, on);
   return null;
@@ -258,7 +258,8 @@ async function deleteAll(
   const { info, entityTag } = resource.plan;
   const rest = await restOf(work, tasks);
   const keysOfWhole = tasks.flatMap(({ set, key }) => (set.isWhole ? key : []));
-  const rows: Filter[] = rest.length === 0 ? [] : [childrenOf(level, keysOfWhole, rowsOf(info, rest))];
+  const rows: Filter[] =
+    rest.length === 0 ? [] : [childrenOf(level, keysOfWhole, rowsOf(level, info, rest, keysOfWhole))];
   let count = rest.length;
   for (const task of tasks) {
     const items = itemsOf([task], 'delete');
@@ -267,11 +268,11 @@ async function deleteAll(
     const bound = items.flatMap((each): Filter[] => {
       const states = each.input.query.ifMatch;
       return states && entityTag
-        ? [allOf(rowsOf(info, [idOf(each)]), inState(entityTag, states)) as Filter]
+        ? [allOf(rowsOf(level, info, [idOf(each)], [task.key]), inState(entityTag, states)) as Filter]
         : [];
     });
     const free = items.filter(({ input }) => !input.query.ifMatch).map(idOf);
-    const some = [...(free.length > 0 ? [rowsOf(info, free)] : []), ...bound];
+    const some = [...(free.length > 0 ? [rowsOf(level, info, free, [task.key])] : []), ...bound];
     if (some.length > 0) rows.push(childrenOf(level, [task.key], anyOf(some)));
   }
   if (count === 0) return true;
@@ -284,10 +285,22 @@ async function deleteAll(
   return written?.count === count;
 }
 
-function rowsOf({ address }: ModelInfo, ids: readonly unknown[]): Filter {
+/** The children with these ids, among those of the parents with these keys. */
+function rowsOf(
+  { given }: NestedLevel,
+  { address }: ModelInfo,
+  ids: readonly unknown[],
+  keys: readonly string[],
+): Filter {
+  const others = address.filter(({ name }) => name !== given);
+  // The part of one parent is compared already, so that one statement serves any number of children.
+  const key = others.length > 0 && keys.length === 1 ? others : address;
   return withKeys(
-    address,
-    ids.map((id) => keyTextsOf(address, id)),
+    key,
+    ids.map((id) => {
+      const texts = keyTextsOf(address, id);
+      return key.map((part) => texts[address.indexOf(part)] as string);
+    }),
   );
 }
 

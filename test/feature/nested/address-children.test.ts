@@ -15,8 +15,10 @@ import {
 } from 'sequelize-typescript';
 import { Crud, type CrudOptions, EVERYTHING, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { describeNested } from '../../support/nested-orders.js';
+import { SqlLog } from '../../support/sql-log.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const { BIGINT, BOOLEAN, CHAR, INTEGER, TEXT, UUID } = DataType;
@@ -274,8 +276,10 @@ const CELLS: readonly Cell[] = [
 ];
 
 describeNested('children that a request names', () => {
+  const sql = new SqlLog();
   const site = serveTestApp(() => ({
     models: [Tree, Bud, Wall, Row, Face, Book, Page],
+    engine: { logging: sql.record },
     bootstrap: { indexAdvice: false },
   }));
   const query = async <T extends object>(text: string): Promise<readonly T[]> => {
@@ -302,6 +306,17 @@ describeNested('children that a request names', () => {
     await query(`INSERT INTO books (id, shown, open) VALUES ('${ONE}', true, true), ('${TWO}', true, false)`);
     await query(`INSERT INTO pages ("bookId", shown, locked, secret) VALUES ('${ONE}', true, false, false),
       ('${ONE}', true, true, false), ('${ONE}', true, false, true), ('${ONE}', false, false, false), ('${TWO}', true, false, false)`);
+  });
+
+  except({ general: 'Sequelize writes row by row' }).it('have one text for any number of them', async () => {
+    await query(`INSERT INTO wall_rows ("wallId", no) SELECT 'a', n FROM generate_series(3, 9) AS n`);
+    const texts = new Set<string | undefined>();
+    for (const rows of [{ delete: [3] }, { delete: [4, 5] }, { delete: [6, 7, 8] }]) {
+      const { statements, result } = await sql.during(() => site.agent.patch('/walls/a').send({ rows }));
+      expect(result.status).to.equal(200);
+      texts.add(statements.find((each) => each.includes('DELETE')));
+    }
+    expect([...texts]).to.have.lengthOf(1);
   });
 
   for (const [name, request, body, status, expected, headers = {}] of CELLS) {
