@@ -97,8 +97,6 @@ interface Fields {
   readonly fields: readonly { readonly dataTypeID: number }[];
 }
 
-const NONE: readonly Preparation[] = Object.freeze([]);
-
 type TextQueryClass = new (client: DriverClient, batch: Batch) => SentQuery;
 
 /**
@@ -128,7 +126,7 @@ function textQueryClass(Query: { readonly prototype: object }, onStale: OnStale)
     /** Preparation that is executed, even if the connection prepares another one under the same name meanwhile. */
     #preparation: Preparation;
     /** Preparations of the statements that come first. */
-    #before: readonly Preparation[];
+    #before: Preparation[];
     /** True where this query prepares any of them. */
     #isPreparing = false;
     /** True where the connection had prepared the statement before. */
@@ -146,7 +144,7 @@ function textQueryClass(Query: { readonly prototype: object }, onStale: OnStale)
       this.#isLimited = statement.text.startsWith('SELECT');
       this.#batch = batch;
       this.#preparation = unprepared(statement);
-      this.#before = before.length === 0 ? NONE : before.map((preceding) => unprepared(preceding.statement));
+      this.#before = before.map((preceding) => unprepared(preceding.statement));
     }
 
     /** Abandons the query after so many milliseconds. */
@@ -165,12 +163,6 @@ function textQueryClass(Query: { readonly prototype: object }, onStale: OnStale)
       const { name } = statement;
       const kept = preparationsOf(connection, this.#client, TextQuery);
       const known = kept.find(statement);
-      if (known && before.length === 0 && known.parsers !== null) {
-        this.#preparation = known;
-        this.#wasPrepared = true;
-        connection.stream.write(serializeExecutions(name, executions, before));
-        return null;
-      }
       // Where the one was lost the other may be, too, and a query is executed once more at most.
       const isLost = !known && name !== '';
       const knownBefore = before.map((preceding) => (isLost ? undefined : kept.find(preceding.statement)));

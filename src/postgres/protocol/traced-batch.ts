@@ -29,7 +29,7 @@ const UNKNOWN =
   `use pg ${TESTED_PG.major}.${TESTED_PG.last}.`;
 
 /** Runs work in a context, if there is one. */
-export function runIn<T>(context: AsyncResource | undefined, work: () => T): T {
+function runIn<T>(context: AsyncResource | undefined, work: () => T): T {
   return context ? context.runInAsyncScope(work) : work();
 }
 
