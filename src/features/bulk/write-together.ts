@@ -35,21 +35,27 @@ export interface ManyWritten {
   readonly created?: readonly boolean[] | undefined;
 }
 
+/** Locks of a transaction that writes several kinds of rows. It undoes everything where a runner returns null. */
+export interface RowLocks {
+  /** True where it has locked the rows of the items, so that any order of writes is right. Default: false. */
+  readonly areHeld?: boolean;
+  /** Rows that a delete by filter locks with its own, all in the order of their keys. Default: its own. */
+  readonly among?: Predicate | null;
+}
+
 /**
  * Writes all records of a request, or nothing. Null where nothing is written: it cannot be one statement, or a record is refused,
  * which is named by writing one after the other.
- *
- * @param lock for rows of the transaction: that changes of its items need no order, as it has locked them and undoes them at a null;
- *   of a filter the rows that are locked with those that are deleted
  */
 export type ManyRunner = (
   input: BulkArguments,
   limit: number,
   on?: StatementTarget,
-  lock?: Predicate | 'locked' | null,
+  locks?: RowLocks,
 ) => Promise<ManyWritten | null>;
 
 const NONE: readonly string[] = Object.freeze([]);
+const NO_LOCKS: RowLocks = Object.freeze({});
 
 /**
  * Compiles the runner of an endpoint for many records, by that for one.
@@ -153,24 +159,23 @@ export function compileManyRunner(
     const { set, unseen } = one;
     return many.updateMatching({ ...rows, set, unseen, ...referred([access]) }, access.slots, on);
   };
-  return async ({ items, each, inputs, access }, limit, on, lock = null) => {
+  return async ({ items, each, inputs, access }, limit, on, { areHeld = false, among = null } = NO_LOCKS) => {
     if (items) {
       const wanted: RequestArguments[] = [];
       for (const { input } of items) if (input) wanted.push(input);
       if (wanted.length < items.length || (virtuals.length > 0 && wanted.some(isVirtual))) return null;
       const values = wanted.map((input) => input.values ?? {});
       if (isOrdered(values, single === 'update' && !isSwapped ? values : [])) return null;
-      return single === 'create' ? insert(wanted, access, on) : update(wanted, access, lock !== null, on);
+      return single === 'create' ? insert(wanted, access, on) : update(wanted, access, areHeld, on);
     }
     // The statement returns no rows for `afterWrite`.
     if (afterWrite) return null;
     const isTree = single === 'delete' && ownReferences.size > 0;
     if (!each || !inputs.filter || isTree || isVirtual(each) || isOrdered([each.values ?? {}], []))
       return null;
-    const locked = lock === 'locked' ? null : lock;
-    const written = await writeMatching(each, inputs.filter, limit, locked, on);
+    const written = await writeMatching(each, inputs.filter, limit, among, on);
     return !written || written.isExceeded || !written.isAllowed
       ? null
-      : { shown: null, columns: NONE, count: locked ? written.written : written.found };
+      : { shown: null, columns: NONE, count: among ? written.written : written.found };
   };
 }

@@ -279,9 +279,9 @@ async function deleteAll(
   const access = accessOf(tasks, 'delete');
   const each = { query: resource.features.delete.absentFor(access.form), access };
   const inputs = { ...ATOMIC, filter: anyOf(rows) };
-  const lock = areLocked ? await lockAll(work, tasks, on) : null;
-  const limit = lock ? count + itemsOf(tasks, 'update').length : count;
-  const written = await together.delete()({ items: null, each, inputs, access }, limit, on, lock);
+  const among = areLocked ? await lockAll(work, tasks, on) : null;
+  const limit = among ? count + itemsOf(tasks, 'update').length : count;
+  const written = await together.delete()({ items: null, each, inputs, access }, limit, on, { among });
   return written?.count === count;
 }
 
@@ -342,7 +342,7 @@ async function updateAll(
     { items: inputs.map(asItem), each: null, inputs: ATOMIC, access },
     0,
     on,
-    areLocked ? 'locked' : null,
+    { areHeld: areLocked },
   );
   if (!written?.shown) return false;
   // Of several parents each child has to be that of its own.
