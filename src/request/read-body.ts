@@ -4,6 +4,7 @@ import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
 import getRawBody from 'raw-body';
+import { isStructured } from '../schema/json-value.js';
 import { BodyError } from '../schema/request-issue.js';
 
 /** Limits of a body. */
@@ -186,6 +187,9 @@ function parseJson(text: string): unknown {
 
 /** Recursion no deeper than the limit, because the value may be as deep as an attacker likes. */
 function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1));
+  if (!isStructured(value)) return false;
+  return (
+    levels === 0 ||
+    Object.values(value).some((member) => isStructured(member) && isDeeper(member, levels - 1))
+  );
 }

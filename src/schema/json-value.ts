@@ -155,7 +155,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
  * class-transformer then calls constructors.
  */
 export function isPlainJson(root: unknown): boolean {
-  return !holds(root, (value) => !isPlain(value));
+  return isStructured(root) ? !holds(root, (value) => !isPlain(value)) : isPlainScalar(root);
 }
 
 /** The same without a key that would change a prototype, in one pass. */
@@ -168,7 +168,9 @@ function isPlain(value: unknown): boolean {
 }
 
 function isPlainScalar(value: unknown): boolean {
-  return value === null || ['string', 'boolean', 'number'].includes(typeof value);
+  return (
+    value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+  );
 }
 
 /**

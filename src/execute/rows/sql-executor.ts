@@ -30,7 +30,7 @@ import {
   tableTriggers,
 } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
-import { type Maybe, then } from '../../util/promises.js';
+import { isPromise, type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
 import { hasValues, intoSlots, now, type RowShape } from '../sql/encode-parameter.js';
@@ -230,7 +230,9 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const { where, set, differs, touch, returning } = operation;
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#compiler.encoder.changes(set, intoSlots(filled));
-    if (shape === null || (await triggersOf(this.#compiler.table, on)).hideUpdates) return null;
+    const known = triggersOf(this.#compiler.table, on);
+    const { hideUpdates } = isPromise(known) ? await known : known;
+    if (shape === null || hideUpdates) return null;
     if (hasValues(shape) || touch === 'change') {
       const statement = this.#compiler.update(shape, operation);
       // `xmin` is the same for all states of a row that the transaction has written.
@@ -244,7 +246,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
         return changed;
       }
       // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
-      if (isWritten && !(await triggersOf(this.#compiler.table, on)).hideUpdates) return changed;
+      const after = triggersOf(this.#compiler.table, on);
+      if (isWritten && !(isPromise(after) ? await after : after).hideUpdates) return changed;
       const found = isWritten ? null : await this.#explain(operation, shape, statement, filled, on);
       if (found && (touch === undefined || found.rows.length === 0)) return found;
     }
@@ -351,15 +354,18 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
    *
    * @param key of the row that is written; null for a new one, undefined for a write that is sent alone
    */
-  async #writeShared(
+  #writeShared(
     statement: Statement,
     slots: Slots,
     key: string | null | undefined,
     on: StatementTarget,
   ): Promise<TextResult> {
-    const isShared =
-      key !== undefined && on.sharesWrites && !(await triggersOf(this.#compiler.table, on)).areThere;
-    return on.write(statement.text, fillSlots(statement, slots), isShared ? key : undefined);
+    if (key === undefined || !on.sharesWrites) return write(on, statement, slots);
+    const values = fillSlots(statement, slots);
+    const send = ({ areThere }: TableTriggers) =>
+      on.write(statement.text, values, areThere ? undefined : key);
+    const known = triggersOf(this.#compiler.table, on);
+    return isPromise(known) ? known.then(send) : send(known);
   }
 }
 

@@ -138,11 +138,11 @@ export function tableTriggers(
   queryPrimary: QueryPrimary,
   isAlone = false,
 ): TableTriggers | Promise<TableTriggers> {
-  const answers = keptIn(tables, sequelize, () => new Map<string, KnownTriggers>());
-  const known = answers.get(table);
+  const known = tables.get(sequelize)?.get(table);
   const now = performance.now();
   if (known && now - known.readAt < MAX_AGE) return known.triggers;
   if (known) known.readAt = now;
+  const answers = keptIn(tables, sequelize, () => new Map<string, KnownTriggers>());
   if (known || !isAlone) return find(answers, table, queryPrimary);
   const queries = keptIn(firstQueries, answers, () => new Map<string, Promise<TableTriggers>>());
   return keptIn(queries, table, () =>
