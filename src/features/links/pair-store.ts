@@ -3,13 +3,14 @@ import type { Sequelize } from 'sequelize';
 import { accessRules, accessSource } from '../../access/reference-access.js';
 import { keyAttributes } from '../../describe/foreign-keys.js';
 import { isFilled, isGenerated, type RowKey } from '../../describe/model-info.js';
-import { idOf, keyText } from '../../describe/row-key.js';
+import { idOf, isOfKey, keyText } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
 import { describeFault, hasState } from '../../errors/database-fault.js';
 import { NotFoundError, notStored } from '../../errors/errors.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { Repository } from '../../execute/records/repository.js';
 import { type Id, repositoryOperation } from '../../execute/records/repository-operations.js';
+import { checkNewRow } from '../../execute/records/scoped-values.js';
 import { ManyRows } from '../../execute/rows/many-rows.js';
 import { COUNTED } from '../../execute/rows/many-writes.js';
 import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
@@ -74,7 +75,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     return idOf(info.address, (name) => keys[name]);
   };
   /** Values of a new link, with those that it does not name. */
-  const anew = (values: Values, given: Values): Values => {
+  const anew = (values: Values): Values => {
     const defaults = defaultValues(model);
     const usual = offered.flatMap((attribute) => {
       const { name, nullable } = attribute;
@@ -82,7 +83,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       if (value !== undefined) return [[name, value] as const];
       return nullable && !isFilled(attribute) ? [[name, null] as const] : [];
     });
-    return { ...Object.fromEntries(usual), ...given, ...values };
+    return { ...Object.fromEntries(usual), ...values };
   };
   const alive: Values = softDelete ? { [softDelete.attribute]: softDelete.values?.alive ?? null } : {};
 
@@ -94,7 +95,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       for (const [place, row] of rows.entries()) {
         const given: GivenRow = { place, texts: [], lengths: [] };
         // Rows with the same attributes are inserted in one order, in which no two requests wait for each other.
-        const shape = encoder.newRow(isFound ? anew(row, {}) : row, intoCells(given));
+        const shape = encoder.newRow(isFound ? anew(row) : row, intoCells(given));
         if (shape === null || given.isNested) return null;
         keptIn(groups, shape, () => []).push(given);
       }
@@ -180,14 +181,9 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     },
     required: offered.filter(isRequired),
     async write(request, { add, set, remove }: LinkChanges) {
-      const given = givenValues(request.input.related.through);
       const revived = add.filter(({ found }) => found.state === 'gone');
       const created = add.filter(({ found }) => found.state !== 'gone');
-      const rows = created.map(({ found, item }) => ({
-        ...given,
-        ...keysOf(request, found),
-        ...item.values,
-      }));
+      const rows = rowsOf(request, created);
       // A repository checks the rows that values refer to.
       const isOurs = isByRows() && !isReferring(request);
       const records = repositoryFor(request);
@@ -201,14 +197,14 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         ...set.map(({ found, item }) => ({ key: idIn(request, found), values: item.values })),
         ...revived.map(({ found, item }) => ({
           key: idIn(request, found),
-          values: { ...anew(item.values, given), ...alive },
+          values: { ...anew(item.values), ...alive },
         })),
       ];
       if (changes.length > 0 && !(isOurs && (await bySql.change(request, changes)))) {
         for (const { found, item } of set) await records.update(idIn(request, found) as Id, item.values);
         for (const { found, item } of revived) {
           await records.restore(idIn(request, found) as Id);
-          await records.update(idIn(request, found) as Id, anew(item.values, {}));
+          await records.update(idIn(request, found) as Id, anew(item.values));
         }
       }
       if (rows.length === 0) return revived.length;
@@ -220,13 +216,22 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     },
   };
 
-  /** Values of the scope of the join model. */
-  function givenValues(access: Access | null): Values {
-    if (!access) return {};
-    const { form } = access;
+  /** Rows of new links. @throws RefusedRequestError 403 for keys outside the scope of the join model */
+  function rowsOf(request: LinkRequest, created: LinkChanges['add']): readonly Values[] {
+    if (created.length === 0) return [];
+    const { through } = request.input.related;
+    const given = through ? givenValues(through) : {};
+    const rows = created.map(({ found, item }) => ({ ...given, ...keysOf(request, found), ...item.values }));
+    if (through) for (const row of rows) checkNewRow(row, info.name, through);
+    return rows;
+  }
+
+  /** Values of the scope of the join model, but for its keys, which a link has. */
+  function givenValues(access: Access): Values {
     const values = access.values();
+    const names = [...access.form.scope.keys()].filter((name) => !isOfKey(info.address, name));
     return Object.fromEntries(
-      [...form.scope.keys()].map((name) => {
+      names.map((name) => {
         const own = values.get(name) ?? [];
         if (own.length === 1) return [name, own[0]];
         throw invalidAttribute(
