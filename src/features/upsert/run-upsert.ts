@@ -63,14 +63,14 @@ export function compileSplit(plan: Pick<ResourcePlan, 'info' | 'access'>) {
     const changes: Record<string, unknown> = {};
     for (const name of sent ?? []) {
       const value = values[name];
-      if (value === undefined || isOfKey(address, name) || form.scope.has(name)) continue;
-      if (fixed.has(name)) stays.push(name);
+      if (value === undefined || isOfKey(address, name)) continue;
+      if (fixed.has(name) || form.scope.has(name)) stays.push(name);
       else if (!isKept) changes[name] = value;
     }
-    // A comparison would reveal a value that no answer shows.
+    // A comparison would reveal a value that no answer shows. The values of the scope are those of the request.
     const unseen = stays.length > 0 ? unseenOf(info.model, form.unreadable) : undefined;
     const same = stays.map((name) =>
-      unseen?.has(name)
+      unseen?.has(name) && !form.scope.has(name)
         ? sqlCondition`false`
         : sameValue(info.attributes.get(name) as AttributeInfo, values[name]),
     );
