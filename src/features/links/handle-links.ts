@@ -168,7 +168,8 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
 
   /** The changes that make the links those of the request. @throws for an item that is refused */
   const compare = ({ input }: LinkRequest, found: readonly FoundLink[]): LinkChanges => {
-    const { items, inputs } = input;
+    const { items, inputs, related } = input;
+    const { unreadable } = (related.through ?? OPEN_ACCESS).form;
     const isArray = work === 'add' || work === 'replace';
     const refuse = issuesOf(isArray);
     const byPlace = new Map(found.map((each) => [each.place, each]));
@@ -218,7 +219,7 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
     const set =
       work === 'add'
         ? []
-        : known.filter((each) => !add.includes(each) && shownOf.differs(each.item, each.found));
+        : known.filter((each) => !add.includes(each) && shownOf.differs(each.item, each.found, unreadable));
     const remove =
       work === 'replace' ? found.filter(({ place, state }) => place === null && state === 'linked') : [];
     if (remove.length > MAX_REPLACED || found.filter(({ state }) => state === 'linked').length > MAX_REPLACED)
@@ -310,10 +311,10 @@ export function compileShown(shown: readonly AttributeInfo[]) {
   const formats = shown.map(({ type }) => wireFormat(type));
   const wire = (index: number, value: unknown) => (value === null ? null : formats[index]?.(value));
   return {
-    /** True where an item has another value than the link. */
-    differs: ({ values: sent }: LinkItem, { values }: FoundLink): boolean =>
+    /** True where an item has another value than the link, or one that the request may not read: a change must not reveal it. */
+    differs: ({ values: sent }: LinkItem, { values }: FoundLink, unreadable: ReadonlySet<string>): boolean =>
       Object.entries(sent).some(([name, value]) => {
-        const index = shown.findIndex((each) => each.name === name);
+        const index = unreadable.has(name) ? -1 : shown.findIndex((each) => each.name === name);
         return (
           value !== undefined &&
           (index < 0 || JSON.stringify(wire(index, value)) !== JSON.stringify(wire(index, values[index])))

@@ -5,6 +5,7 @@ import { keyAttributes } from '../../describe/foreign-keys.js';
 import { isFilled, isGenerated, type RowKey } from '../../describe/model-info.js';
 import { idOf, isOfKey, keyText } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
+import { noteUnseen } from '../../describe/unseen-values.js';
 import { describeFault, hasState } from '../../errors/database-fault.js';
 import { NotFoundError, notStored } from '../../errors/errors.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
@@ -28,6 +29,7 @@ import { relatedSlots } from '../../operation/related-rows.js';
 import { onPrimary } from '../../postgres/index.js';
 import { constantDefault } from '../../request/parse-replacement.js';
 import { recordValue } from '../../request/query/rule-filters.js';
+import { describeExposure } from '../../schema/model-decorators.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
 import { keptIn } from '../../util/memo.js';
 import { describePairs, isRequired, linkAttributes, shownAttributes } from './link-options.js';
@@ -51,6 +53,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   if (!parentKey || !targetKey) throw new TypeError(`${info.name} joins nothing.`);
   const sequelize = model.sequelize as Sequelize;
   const shown = shownAttributes(below, link.fields);
+  noteUnseen(model, () => describeExposure(info, () => {}).unreadable);
   const offered = linkAttributes(below, link.fields).filter((attribute) => !isGenerated(attribute));
   const encoder = new RowEncoder(info);
   const many = new ManyRows(info);
@@ -115,8 +118,12 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
       }
       return count;
     },
-    async change({ on }: LinkRequest, items: readonly { readonly key: unknown; readonly values: Values }[]) {
-      return (await many.update({ where: null, items, returning: COUNTED }, {}, on)) !== null;
+    async change(
+      { on, input }: LinkRequest,
+      items: readonly { readonly key: unknown; readonly values: Values }[],
+    ) {
+      const unseen = input.related.through?.form.unreadable;
+      return (await many.update({ where: null, items, returning: COUNTED, unseen }, {}, on)) !== null;
     },
     async remove({ key, input, on }: LinkRequest, keys: readonly string[]) {
       const where = allOf(
