@@ -1,4 +1,5 @@
 /** Changes in order and without gaps, at `GET /cities/changes`: the option `changes`, and the endpoint of this name. */
+import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { isPlainRepository } from '../../execute/records/repository.js';
 import { isOverridden } from '../../express/resources/crud-controller.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -67,6 +68,7 @@ function settingsOf({ features }: Pick<Resource, 'features'>): FeedSettings {
 function problems({ controller, repository, plan }: Resource, { rls }: PathSettings): string[] {
   const { name } = plan;
   const { scope, visible = null } = plan.access ?? {};
+  const choice = choiceProblem(plan.model);
   const passed = [
     ...(isOverridden(controller, 'list') ? [`${controller.name} has a method list`] : []),
     ...(isPlainRepository(repository) ? [] : ['its repository is one of your own']),
@@ -76,6 +78,7 @@ function problems({ controller, repository, plan }: Resource, { rls }: PathSetti
       (reason) =>
         `${name}: changes would name records that the list may hide, because ${reason}; write the condition as scope or visible, or leave changes out.`,
     ),
+    ...(choice === null ? [] : [`${name}: changes cannot be, because ${choice}`]),
     ...(rls?.isSecured && !scope?.size && visible === null
       ? [
           `${name}: changes needs scope or visible beside rls, because the policies of PostgreSQL judge rows, and not the images of rows that it stores.`,

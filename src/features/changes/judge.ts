@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import type { Request } from 'express';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { idTextOf } from '../../execute/sql/encode-parameter.js';
 import { columnsOf } from '../../execute/sql/predicate-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
@@ -76,13 +77,14 @@ export function feedName({ prefix }: Pick<ResourcePlan, 'prefix'>): string {
 const numbers = new WeakMap<Resource, number>();
 let count = 0;
 
-/** The condition of a request. */
+/** The condition of a request. @throws TypeError where no condition decides about the rows of the list */
 export function conditionOf(
   resource: Resource,
   { query, access }: RequestArguments,
   request: Request,
 ): Condition {
   const { plan, features } = resource;
+  checkChoice(plan);
   const { where } = features.list.operation(query, access) as ListOperation;
   checkStored(resource, query.filter ?? null, access.where);
   const settings = requestSettings(request);
@@ -96,6 +98,12 @@ export function conditionOf(
 /** Another table in a filter, by its name. */
 function named(member: string, value: unknown): unknown {
   return member === 'target' ? (value as { readonly name: string }).name : value;
+}
+
+/** Refuses a model that has got hooks after the start which choose the rows of its lists. */
+function checkChoice({ model, name }: ResourcePlan): void {
+  const problem = choiceProblem(model);
+  if (problem !== null) throw new TypeError(`Changes of ${name} cannot be followed: ${problem}`);
 }
 
 /** Refuses conditions on values that images do not have: a row with them would count as one without. */
@@ -144,6 +152,8 @@ export async function judge(
   size: number,
 ): Promise<Judged> {
   const { resource, slots, settings } = condition;
+  // A stream may have begun before.
+  checkChoice(resource.plan);
   const statement = compileJudgement(condition, ticks, window, size);
   const read = () => ticks.read(statement, slots);
   const run = (work: typeof read) => (settings ? runWithSettings(settings, work) : work());

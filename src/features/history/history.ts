@@ -1,6 +1,6 @@
 /** The past of a record: `GET /cities/{id}/history`, and `POST /cities/{id}/revert`, which goes back. */
 import type { ResourceCheck } from '../../compile/compile-resource.js';
-import { choiceProblem, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
+import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { Repository } from '../../execute/records/repository.js';
 import { isOverridden } from '../../express/resources/crud-controller.js';
@@ -20,6 +20,7 @@ import {
   REVERT_WORDS,
 } from './describe-history.js';
 import { compileHistoryHandler } from './handle-history.js';
+import { recordHook } from './past-record.js';
 import { compileRevertHandler } from './revert.js';
 
 /** Routes for the resources that name the endpoints. */
@@ -102,7 +103,7 @@ function checkEndpoints(plan: Parameters<ResourceCheck>[0]): string[] {
 function problems({ controller, repository, plan }: Resource, { rls }: PathSettings): string[] {
   const { name } = controller;
   const { get, find } = Repository.prototype;
-  const hook = queryHooks(plan.model, 'read').find((each) => each.endsWith(' afterFind'));
+  const hook = recordHook(plan);
   const choice = choiceProblem(plan.model);
   const reasons = [
     ...(isOverridden(controller, 'read') ? [`${name} has a method read`] : []),

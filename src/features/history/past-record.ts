@@ -1,5 +1,7 @@
 /** Finds the record of a path among those that are there, and those that are gone. */
 import type { Request } from 'express';
+import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { choiceProblem, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
 import { keyText } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { selectValues } from '../../execute/session/select-values.js';
@@ -22,11 +24,23 @@ export interface PastRecord {
   readonly isSeen: boolean;
 }
 
+/** The hook through which code of the user's may change records that are found; undefined where there is none. */
+export function recordHook({ model }: Pick<ResourcePlan, 'model'>): string | undefined {
+  return queryHooks(model, 'read').find((each) => each.endsWith(' afterFind'));
+}
+
+/** Refuses a model that has got hooks after the start which decide about records that are read. */
+function checkHooks(plan: ResourcePlan): void {
+  const problem = choiceProblem(plan.model) ?? recordHook(plan);
+  if (problem !== null && problem !== undefined)
+    throw new TypeError(`The history of ${plan.name} cannot be read: ${problem}`);
+}
+
 /**
  * Finds a record. One that is deleted is found where the request may see deleted ones. One that the request does not see is found by the
  * last change that it saw, be the record there or gone.
  *
- * @throws NotFoundError
+ * @throws NotFoundError @throws TypeError where hooks decide about records that are read
  */
 export async function findPast(
   { plan, access: rules }: Pick<Resource, 'plan' | 'access'>,
@@ -34,6 +48,7 @@ export async function findPast(
   { id, access }: Pick<RequestArguments, 'id' | 'access'>,
   on: StatementTarget | null,
 ): Promise<PastRecord> {
+  checkHooks(plan);
   const { info } = plan;
   const named = { name: info.name, key: keyText(info.address) };
   const key = keySlots(info.address, id);

@@ -1,9 +1,20 @@
 // @runs once
 /** Feeds that could not be judged, or whose path is taken, are refused at the start; and feeds in the document and in metrics. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import {
+  BelongsTo,
+  Column,
+  DataType,
+  DefaultScope,
+  ForeignKey,
+  Model,
+  PrimaryKey,
+  Table,
+} from 'sequelize-typescript';
 import { Crud, crudController, EVERYTHING, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { configProblems } from '../../support/config-error.js';
 import { attach } from '../../support/offline-models.js';
@@ -52,10 +63,24 @@ class Letter extends NumberedRow {
   @Column(DataType.TEXT) declare note: string;
 }
 
+@Crud({ changes: true })
+@Table({ tableName: 'found_signs' })
+class FoundSign extends NumberedRow {
+  static override findAll() {
+    return Promise.resolve([]) as never;
+  }
+}
+
+@Crud({ changes: true })
+@DefaultScope(() => ({ include: [{ model: Sign, required: true }] }))
+@Table({ tableName: 'joined_signs' })
+class JoinedSign extends NumberedRow {
+  @ForeignKey(() => Sign) @Column(DataType.INTEGER) declare signId: number;
+  @BelongsTo(() => Sign) declare sign?: Sign;
+}
+
 describe('an application with feeds', () => {
-  before(() => {
-    for (const model of [Word, Sign, Mark]) attach(model);
-  });
+  before(() => attach(Word, Sign, Mark, FoundSign, JoinedSign));
   const problems = (options: object) => configProblems(() => buildApp(options));
 
   it('does not start where no event could be judged, or a path is taken', async () => {
@@ -80,6 +105,17 @@ describe('an application with feeds', () => {
       "changes has no option 'maxwait'. Did you mean 'maxWait'? The options are path, tick, maxWait, heartbeat, maxAge, maxStreams.",
       'changes.tick is 1; use an integer from 50 to 10000.',
     ]);
+  });
+
+  it('does not start where code of the application chooses the rows of a list', async () => {
+    const refused = (name: string) => [
+      `${name}: changes cannot be, because hooks, a finder of its own or joins of a default scope choose the rows of ${name}, ` +
+        'which a condition would pass by; write what they ask for as visible, or as the where of a default scope.',
+    ];
+    expect(await problems({ models: [FoundSign] })).to.deep.equal(refused('FoundSign'));
+    expect(await problems({ models: [Sign, JoinedSign] })).to.deep.equal(refused('JoinedSign'));
+    using _hook = addedHook(Sign, 'beforeFind');
+    expect(await problems({ models: [Sign] })).to.deep.equal(refused('Sign'));
   });
 });
 
@@ -148,6 +184,22 @@ describe('a feed in other places', () => {
     expect([refused.status, refused.body.errors?.[0]?.code]).to.deep.equal([400, 'changes.not-stored']);
     expect((await site.agent.get('/letters/changes')).status).to.equal(500);
     await site.agent.get('/letters/changes').set('X-All', '1').expect(200);
+  });
+
+  it('has no event of rows that a hook chooses since the start', async () => {
+    const stream = new OpenStream(await requestStream(`${site.server.url}/phrases/_changes`));
+    await stream.until(({ ids }) => ids.length > 0);
+    {
+      using _hook = addedHook(Phrase, 'beforeFind');
+      for (const accept of ['application/json', 'text/event-stream']) {
+        const { status } = await site.agent.get('/phrases/_changes?after=start').set('Accept', accept);
+        expect(status, accept).to.equal(500);
+      }
+      await site.agent.post('/phrases').send({ phrase: 'hidden' }).expect(201);
+      await delay(1_000);
+      expect(stream.events).to.deep.equal([]);
+    }
+    stream.response.destroy();
   });
 
   it('is 503 while its table is not there', async () => {

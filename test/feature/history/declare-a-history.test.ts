@@ -110,6 +110,18 @@ except({ session: REASON, records: REASON }).describe('the endpoints history and
     expect((await revert('1')).status).to.equal(403);
     expect((await revert('2')).body).to.include({ name: 'a' });
   });
+
+  it('are refused where hooks decide about records since the start', async () => {
+    await site.engine.sequelize.query(`INSERT INTO rooms VALUES (2, 'a', 0)`);
+    const { body } = await site.agent.get('/rooms/2/history').expect(200);
+    for (const name of ['beforeFind', 'afterFind']) {
+      using _hook = addedHook(Room, name);
+      expect((await site.agent.get('/rooms/2/history')).status, name).to.equal(500);
+      const reverted = await site.agent.post('/rooms/2/revert').send({ to: body.items[0].id });
+      expect(reverted.status, name).to.equal(500);
+    }
+    await site.agent.get('/rooms/2/history').expect(200);
+  });
 });
 
 describe('an application with histories', () => {
