@@ -1,5 +1,6 @@
 /** The option `links` of `@Crud`: its relations, their checks, and the needs of their tables. */
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
+import type { RelationCompiler } from '../../compile/compile-plan.js';
 import type { RelationLister, ResourceCheck } from '../../compile/compile-resource.js';
 import type { AccessPlan, ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.js';
 import type { AccessRule } from '../../declare/access-options.js';
@@ -14,7 +15,7 @@ import {
   type ModelInfo,
   type RecordInfo,
 } from '../../describe/model-info.js';
-import { declaredOptions } from '../../describe/record.js';
+import { declaredOptions, ownModel } from '../../describe/record.js';
 import { describeRelation, type Relation } from '../../describe/relations.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import { quotedTable } from '../../execute/sql/sql-fragment.js';
@@ -131,15 +132,6 @@ function relationProblems({ isOne, target, targetKey, more, through, scope, pare
   if (scoped) problems.push('has a scope of its own, which a link would have to meet; leave it out.');
   if (!through && describeRecords(target).attributes.get(targetKey)?.nullable === false)
     problems.push(ownedProblem(target, targetKey));
-  const { set, fields = {} } = (through && declaredOptions(through.model)) ?? {};
-  const ruled = Object.entries(fields).flatMap(([name, rules]) =>
-    Object.keys(Object(rules)).some((each) => each !== 'read') ? name : [],
-  );
-  if (set !== undefined || ruled.length > 0)
-    problems.push(
-      `writes rows of ${through?.model.name}, whose @Crud has ${set === undefined ? `fields with rules for writing ${ruled.join(', ')}` : 'set'}, ` +
-        'which links would pass by; write them through the routes of that model, or leave it out.',
-    );
   return problems;
 }
 
@@ -212,6 +204,24 @@ export const checkLinks: ResourceCheck = (plan) =>
         ]
       : [],
   );
+
+/** Problems of join models, whose options a controller may have. */
+export const relateLinks: RelationCompiler = ({ plan }, _models, resources) =>
+  [...linksOf(plan).keys()].flatMap((name) => {
+    const { through } = describeRelation(plan.model, name).relation ?? {};
+    if (!through) return [];
+    const served = resources.find((each) => ownModel(each.plan.model) === ownModel(through.model));
+    const { set, fields = {} } = served?.declaration.options ?? declaredOptions(through.model) ?? {};
+    const ruled = Object.entries(fields).flatMap(([field, rules]) =>
+      Object.keys(Object(rules)).some((each) => each !== 'read') ? field : [],
+    );
+    if (set === undefined && ruled.length === 0) return [];
+    const passed = set === undefined ? `fields with rules for writing ${ruled.join(', ')}` : 'set';
+    return [
+      `${plan.name}: links.${name} writes rows of ${through.model.name}, whose options have ${passed}, which links would pass by; ` +
+        'write them through the routes of that model, or leave it out.',
+    ];
+  });
 
 /** True for an attribute without which there is no new link. */
 export function isRequired(attribute: AttributeInfo): boolean {

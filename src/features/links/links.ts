@@ -19,6 +19,7 @@ import {
   describePairs,
   linkedRelations,
   listLinked,
+  relateLinks,
   tableProblems,
 } from './link-options.js';
 import type { LinkWork } from './parse-links.js';
@@ -35,6 +36,7 @@ export const links: FeatureFactory = Object.assign(
   {
     resourceOptions: { links: compileLinks },
     check: checkLinks,
+    relate: relateLinks,
     listsBelow: listLinked,
     inspectTable: (plan: ResourcePlan) => ({ problems: tableProblems(plan), warnings: [] }),
     routes: (plan: RoutePlan) =>

@@ -125,7 +125,7 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
     ],
     [
       { others: true },
-      'links.others writes rows of Bench, whose @Crud has set, which links would pass by; write them through the routes of that model, or leave it out.',
+      'links.others writes rows of Bench, whose options have set, which links would pass by; write them through the routes of that model, or leave it out.',
     ],
   ];
   for (const [links, problem] of WRONG)
@@ -161,6 +161,23 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
           'request, or leave it out.',
       ]);
     });
+
+    for (const [title, options, passed] of [
+      ['sets an attribute', { set: { kind: () => 'x' } }, 'set'],
+      [
+        'has rules for writing attributes',
+        { fields: { kind: { write: () => true }, place: { read: () => true, update: false } } },
+        'fields with rules for writing kind, place',
+      ],
+    ] as const)
+      it(`are refused where the controller of the join model ${title}`, async () => {
+        class Teams extends crudController(Team, { links: { players: true } } as object) {}
+        class Seats extends crudController(Seat, options as object) {}
+        expect(await start([Teams, Seats])).to.deep.equal([
+          `Team: links.players writes rows of Seat, whose options have ${passed}, which links would pass by; write them through the routes of that model, ` +
+            'or leave it out.',
+        ]);
+      });
 
     it('are refused where fields leaves out an attribute that a new link needs', async () => {
       expect(await problems({ players: { fields: ['kind'] } })).to.deep.equal([
