@@ -123,6 +123,9 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     });
   };
 
+  const awakeIn = <T>({ transaction }: RequestUnit, items: AsyncIterable<T>) =>
+    keptAwake(items, () => sequelize.query('SELECT 1', { transaction }));
+
   /** Writes all rows, or none. Where the schema refuses rows, only these are reported: the database has not seen all others then. */
   const importWhole: Importer = async (action, input, chunks, kept, onChunk) => {
     const { write, parse: parseRows } = workOf(input.inputs.mode);
@@ -130,8 +133,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     const report = new ImportReport(kept?.before);
     if (kept?.isDone) return skipAll(kept, chunks, report);
     await inTransaction(action, input.inputs, async (unit) => {
-      const pulse = () => sequelize.query('SELECT 1', { transaction: unit.transaction });
-      for await (const chunk of keptAwake(chunks, pulse)) {
+      for await (const chunk of awakeIn(unit, chunks)) {
         kept?.hasStored(chunk);
         wrong.rows += chunk.length;
         report.rows += chunk.length;
@@ -143,6 +145,21 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       if (told.failed > 0) throw refused(told);
       kept?.checkEnd();
       await kept?.keep(report.summary(), true, await sessionTarget(sequelize, 'post'));
+    });
+    return report;
+  };
+
+  /** Tries each row. Later chunks see the rows of those before, as they do when these are stored. */
+  const tryParts: Importer = async (action, input, chunks, _kept, onChunk) => {
+    const { write, parse: parseRows } = workOf(input.inputs.mode);
+    const report = new ImportReport();
+    await inTransaction(action, input.inputs, async (unit) => {
+      for await (const chunk of awakeIn(unit, chunks)) {
+        report.rows += chunk.length;
+        const items = await parseRows(action.request, chunk, input, report);
+        await write(action, unit, items, input.access, report);
+        onChunk(report);
+      }
     });
     return report;
   };
@@ -177,7 +194,8 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     try {
       kept = await claimKey(request, input);
       const chunks = chunksOf(file, input, kept);
-      const run = input.inputs.isAtomic ? importWhole : importInParts;
+      const { isAtomic, isDryRun } = input.inputs;
+      const run = isAtomic ? importWhole : isDryRun ? tryParts : importInParts;
       const report = await run(action, input, chunks, kept, (each) => progress?.write(each.summary()));
       const summary = report.summary();
       if (kept?.isDone) {

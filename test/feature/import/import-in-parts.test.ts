@@ -229,13 +229,18 @@ describe('importing a file in parts', () => {
     });
     const begun = performance.now();
     // The end of a row is sure when the next one begins.
-    sent.write(fileOf(0, 1_100, ''));
+    let next = 1_100;
+    sent.write(fileOf(0, next, ''));
     const [answer] = await once(sent, 'response');
     const lines: string[] = [];
     for await (const line of createInterface({ input: answer })) {
       lines.push(line);
-      if (performance.now() - begun > 2 * limit) sent.end();
-      else sent.write(fileOf(0, 1_000, '').slice('code,note\n'.length));
+      if (performance.now() - begun > 2 * limit) {
+        sent.end();
+        continue;
+      }
+      sent.write(fileOf(next, next + 1_000, '').slice('code,note\n'.length));
+      next += 1_000;
     }
     const { rows, created, complete } = JSON.parse(lines.at(-1) as string);
     expect({ created, complete }).to.deep.equal({ created: rows, complete: true });
