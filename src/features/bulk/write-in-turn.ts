@@ -124,19 +124,24 @@ export function compileBulkRunner(
   };
 }
 
-/** Runs a write; in a savepoint, where it is tried and may fail alone. A failure of the server stops all. */
+/**
+ * Runs a write; in a savepoint, where it is tried and may fail alone. A failure of the server stops all.
+ *
+ * @param stopsAll true for other errors that do. Default: none
+ */
 export async function settle<T>(
   { request }: Action,
   unit: RequestUnit | null,
   write: () => Promise<T>,
   isTried: boolean,
+  stopsAll: (error: unknown) => boolean = () => false,
 ): Promise<BulkResult<T>> {
   if (!unit) return { item: await write() };
   try {
     return { item: await (isTried ? unit.attempt(write) : write()) };
   } catch (error) {
     const problem = requestProblem(error, request);
-    if (problem === null || problem.status >= 500) throw error;
+    if (problem === null || problem.status >= 500 || stopsAll(error)) throw error;
     return { problem };
   }
 }

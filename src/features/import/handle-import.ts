@@ -5,6 +5,7 @@ import type { Sequelize } from 'sequelize';
 import type { ImportMode } from '../../declare/import-options.js';
 import { noteOperation } from '../../diagnostics/channels.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
+import { joinableSession, retried } from '../../execute/session/savepoint.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import { commitRequest, operationSessions, type RunInSession } from '../../handle/commit-request.js';
 import { answerWith, formatFor, type Story } from '../../handle/handle.js';
@@ -81,9 +82,11 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       return isDryRun ? unit.rehearse(() => work(unit)) : work(unit);
     };
     const action = { request, response } as Action;
-    const done = await commitRequest(sessions.action as ActionMetadata, action, transaction, run);
-    sessions.renew();
-    return done;
+    try {
+      return await commitRequest(sessions.action as ActionMetadata, action, transaction, run);
+    } finally {
+      sessions.renew();
+    }
   };
 
   const chunksOf = async function* (
@@ -164,19 +167,24 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     return report;
   };
 
-  /** Writes each chunk in a transaction of its own. */
+  /** Writes each chunk in a transaction of its own, and again where a deadlock has undone it. */
   const importInParts: Importer = async (action, input, chunks, kept, onChunk) => {
     const { write, parse: parseRows } = workOf(input.inputs.mode);
-    const report = new ImportReport(kept?.before);
+    let report = new ImportReport(kept?.before);
     if (kept?.isDone) return skipAll(kept, chunks, report);
+    // A unit of work of the user's around it is undone as a whole.
+    const tried = joinableSession(sequelize, 'write') ? <T>(work: () => Promise<T>) => work() : retried;
     for await (const chunk of chunks) {
       if (kept?.hasStored(chunk)) continue;
       report.rows += chunk.length;
       const items = await parseRows(action.request, chunk, input, report);
-      await inTransaction(action, input.inputs, async (unit) => {
+      const before = report.summary();
+      const writeChunk = async (unit: RequestUnit) => {
+        report = new ImportReport(before);
         await write(action, unit, items, input.access, report);
         await kept?.keep(report.summary(), false, await sessionTarget(sequelize, 'post'));
-      });
+      };
+      await tried(() => inTransaction(action, input.inputs, writeChunk));
       onChunk(report);
     }
     kept?.checkEnd();

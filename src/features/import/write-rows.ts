@@ -1,7 +1,7 @@
 /** Writes the rows of a chunk: with one statement, and where that is refused, with statements for halves, down to the rows that are wrong. */
 import type { Action } from 'routing-controllers';
 import type { ImportMode } from '../../declare/import-options.js';
-import { isRefusal } from '../../errors/database-fault.js';
+import { describeFault, isRefusal } from '../../errors/database-fault.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
 import { inCondition } from '../../handle/around-method.js';
 import { decideRoute } from '../../handle/decide-route.js';
@@ -107,7 +107,7 @@ export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWr
       if (!item.input) throw item.problem ?? new TypeError('A row has neither values nor a problem.');
       return writeOne(action, item.input);
     };
-    const { problem, item: outcome } = await settle(action, unit, write, item.input !== null);
+    const { problem, item: outcome } = await settle(action, unit, write, item.input !== null, isOfAll);
     if (problem) report.refuse(place, itemIssues(problem));
     else count(report, outcome.isNew ?? mode === 'create');
   };
@@ -119,6 +119,11 @@ export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWr
       // Where each row runs code of the user's, a search in halves finds nothing sooner.
       () => writeMany !== null,
     );
+}
+
+/** True for an error that is of no row: the transaction has to run again, because the locks of rows before are a part of the cause. */
+function isOfAll(error: unknown): boolean {
+  return describeFault(error)?.isRetryable === true;
 }
 
 /** Parameters of a write of many records. */

@@ -1,0 +1,81 @@
+/** Imports that change the same rows at once, in another order: a deadlock is no fault of a row. */
+// @runs fast
+import { expect } from 'chai';
+import { Column, DataType, Table } from 'sequelize-typescript';
+import type { Response } from 'supertest';
+import { Crud } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
+import { deferred } from '../../support/deferred.js';
+import { emptyTables } from '../../support/empty-tables.js';
+import { expectProblem } from '../../support/expect-answer.js';
+import { serveTestApp } from '../../support/test-app.js';
+import { withHook } from '../../support/with-hook.js';
+
+@Crud({ import: { modes: ['update'] } })
+@Table({ tableName: 'shelves', timestamps: false })
+class Shelf extends KeyedRow {
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
+describe('imports of the same rows at once, row by row', function () {
+  this.timeout(30_000);
+  const site = serveTestApp(() => ({
+    models: [Shelf],
+    minPool: 4,
+    bootstrap: { idempotency: { principal: () => 'ann' } },
+  }));
+  const send = (note: string, ids: readonly number[], query: string): Promise<Response> =>
+    site.agent
+      .post(`/shelves/import${query}`)
+      .set({ 'Content-Type': 'text/csv', 'Idempotency-Key': note })
+      .send(`id,note\n${ids.map((id) => `${id},${note}\n`).join('')}`) as never;
+  const notes = async () => (await Shelf.findAll({ order: ['id'], useMaster: true })).map(({ note }) => note);
+
+  beforeEach(async () => {
+    await emptyTables(site, 'shelves', 'crud_import');
+    await Shelf.bulkCreate([{ id: 1 }, { id: 2 }]);
+  });
+
+  /** Sends two files, each of which has changed its first row before the other changes its second. */
+  const sendBoth = async (query: string): Promise<readonly Response[]> => {
+    const both = deferred();
+    let met = 0;
+    const meet = () => {
+      met += 1;
+      if (met === 2) both.resolve();
+      return both.promise;
+    };
+    return withHook(Shelf, 'afterUpdate', meet, () =>
+      Promise.all([send('up', [1, 2], query), send('down', [2, 1], query)]),
+    );
+  };
+
+  it('are all stored, where each part is stored for itself', async () => {
+    for (const { status, body } of await sendBoth('?atomic=false'))
+      expect({ status, updated: body.updated, errors: body.errors }).to.deep.equal({
+        status: 200,
+        updated: 2,
+        errors: [],
+      });
+    expect(new Set(await notes()).size).to.equal(1);
+  });
+
+  it('are stored or to be sent again, where all rows are stored or none', async () => {
+    const answers = await sendBoth('');
+    const [stored, refused] = [...answers].sort((one, other) => one.status - other.status) as [
+      Response,
+      Response,
+    ];
+    expect([stored.status, stored.body.updated]).to.deep.equal([200, 2]);
+    expectProblem(refused, 409, {
+      detail: 'Somebody else changed the data at the same time; try again.',
+    });
+    const isUp = answers[0] === refused;
+    const again = await send(isUp ? 'up' : 'down', isUp ? [1, 2] : [2, 1], '');
+    expect([again.status, again.body.updated, again.headers['idempotent-replayed']]).to.deep.equal([
+      200,
+      2,
+      undefined,
+    ]);
+  });
+});
