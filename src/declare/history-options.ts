@@ -25,7 +25,8 @@ export interface HistoryOptions<Name extends string = string> {
   keep?: readonly Name[];
   /**
    * Columns that had another name: by the old name the attribute of today, whose rules decide who sees the old values. Values of columns
-   * that are gone, and have no name here, are in no answer. Default: none.
+   * that are gone, and have no name here, are in no answer. It is a fact of the table, so that it has to be in `@Crud` of the model.
+   * Default: none.
    *
    * @example { town: 'city' }
    */

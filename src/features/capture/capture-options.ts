@@ -1,10 +1,12 @@
 /** The options `history` and `changes` of `@Crud`, as far as capture needs them, and `history` of `bootstrap`. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'express';
 import { compileChoice, isPlain, knownAttribute, type OptionCheck } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { featureOption, type ResourcePlan } from '../../compile/resource-plan.js';
 import type { HistoryOptions } from '../../declare/history-options.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
+import { declaredOptions } from '../../describe/record.js';
 import type { OptionCompiler } from '../../operation/feature.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
@@ -119,6 +121,12 @@ function renamedOf(check: OptionCheck, value: unknown): Readonly<Record<string, 
     const known = Object.entries(value as object).filter(
       ([, name]) => knownAttribute(check, 'history.renamed', String(name)) !== undefined,
     );
+    // `eraseHistory` finds the old columns there, also in a process without routes.
+    const { renamed } = Object(declaredOptions(check.info.model)?.history) as HistoryOptions;
+    if (known.length > 0 && !isDeepStrictEqual(value, renamed))
+      check.report(
+        'history.renamed is another one than in @Crud of the model, and is a fact of its table; write it there alone.',
+      );
     return Object.freeze(Object.fromEntries(known));
   }
   check.report(

@@ -2,10 +2,13 @@
 import { expect } from 'chai';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import { Crud, NotFoundError, Repository, unitOfWork } from '../../../src/index.js';
+import { Crud, crudController, NotFoundError, Repository, unitOfWork } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
+import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
 import { except } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -120,6 +123,14 @@ except({ session: REASON, records: REASON }).describe('the erasure of a history'
     await sql(`UPDATE crud_changes SET new = new - 'note' || '{"remark": "secret"}' WHERE source = 'wards'`);
     await new Repository(Ward).addressedBy('slug').eraseHistory('east', ['note']);
     expect(JSON.stringify(await stored('wards'))).to.not.include('secret');
+  });
+
+  it('needs the former names of columns in @Crud of the model, where it finds them', async () => {
+    class Wards extends crudController(Ward, { history: { renamed: { remark: 'note', hint: 'note' } } }) {}
+    const start = () => buildApp({ models: [], controllers: [Wards], logger: new CapturedLog() });
+    expect(await configProblems(start)).to.deep.equal([
+      'Ward: history.renamed is another one than in @Crud of the model, and is a fact of its table; write it there alone.',
+    ]);
   });
 
   it('of no attributes stores nothing', async () => {
