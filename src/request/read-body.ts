@@ -112,7 +112,14 @@ async function readText(request: Request, limit: number): Promise<string> {
   const arrived = isPlain ? takeArrived(request) : null;
   if (arrived) return decode(arrived);
   const whole = { limit, ...(isPlain && length !== undefined ? { length } : {}) };
-  return decode(await getRawBody(stream, whole).catch((error) => Promise.reject(readError(error, limit))));
+  try {
+    return decode(await getRawBody(stream, whole));
+  } catch (error) {
+    throw readError(error, limit);
+  } finally {
+    // Bytes behind a compressed body are thrown away, as Node does for a body that nothing reads.
+    if (!isPlain) request.unpipe().resume();
+  }
 }
 
 /** A small body mostly comes with the head of its request: taking it is cheaper than waiting for its events. */
@@ -151,6 +158,8 @@ export function decompress(request: Request, limit: number): Readable {
   if (!decompressor) {
     throw new BodyError(415, 'encoding', 'The Content-Encoding must be gzip, deflate, br or identity.');
   }
+  // Readers have listeners of their own until the body has ended. Without this one, bytes behind it could end the process.
+  decompressor.on('error', () => {});
   // An aborted request must end the reading of its decompressed form too.
   request.once('aborted', () => decompressor.destroy(new Error('request aborted')));
   let sent = 0;

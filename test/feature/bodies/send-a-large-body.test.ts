@@ -1,10 +1,10 @@
 /** Bodies beyond the limit: they are refused before they are read, and never kept. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { BeforeCreate, Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
@@ -12,13 +12,29 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { configError } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { exchange, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
+import { exchange, listen, type RawAnswer, readToEnd, requestHead } from '../../support/listen.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud()
 @Table({ tableName: 'uploads', timestamps: false })
 class Upload extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
+}
+
+/** Emits `write` when a record is being written, and waits for `end`. */
+const pause = new EventEmitter();
+
+@Crud()
+@Table({ tableName: 'pauses', timestamps: false })
+class Pause extends NumberedRow {
+  @Column({ type: DataType.TEXT, allowNull: false }) declare text: string;
+
+  @BeforeCreate
+  static async wait(): Promise<void> {
+    const ended = once(pause, 'end');
+    pause.emit('write');
+    await ended;
+  }
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -50,7 +66,7 @@ function closed(request: IncomingMessage): Promise<unknown> {
 
 describe('sending a large body', () => {
   const logger = new CapturedLog();
-  const site = serveTestApp(() => ({ models: [Upload], bootstrap: { logger } }));
+  const site = serveTestApp(() => ({ models: [Upload, Pause], bootstrap: { logger } }));
 
   const serve = (bodyLimit: string | number): Promise<BuiltApp> =>
     buildApp({ models: [Upload], logger, bodyLimit });
@@ -151,6 +167,74 @@ describe('sending a large body', () => {
         expectClosed413(answer, DEFAULT_LIMIT);
       });
     }
+
+    describe('with bytes behind its end', () => {
+      const WHOLE = {
+        gzip: Buffer.concat([ZIPPED, Buffer.of(0)]),
+        deflate: Buffer.concat([deflateSync('{"text":"a"}'), Buffer.from('x')]),
+        br: Buffer.concat([brotliCompressSync('{"text":"a"}'), Buffer.from('x')]),
+      };
+      const chunk = (bytes: Buffer) =>
+        Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')]);
+      const head = (route: string, encoding: string) =>
+        requestHead(route, { ...JSON_TYPE, 'Content-Encoding': encoding, 'Transfer-Encoding': 'chunked' });
+      const send = async (encoding: string, bytes: Buffer) => {
+        const socket = await site.server.connect();
+        socket.write(head(POST, encoding));
+        socket.write(chunk(bytes));
+        const [first] = (await once(socket, 'data')) as [Buffer];
+        expect(first.toString()).to.match(/^HTTP\/1.1 201 /);
+        return socket;
+      };
+      const expectAlive = async () => {
+        await nextTurn();
+        expect((await fetch(`${site.server.url}/uploads`)).status).to.equal(200);
+        expect(logger.lines).to.deep.equal([]);
+      };
+
+      for (const [encoding, bytes] of Object.entries(WHOLE)) {
+        it(`is read where ${encoding} has ended, and more than the limit behind it is no failure`, async () => {
+          const socket = await send(encoding, bytes);
+          for (let sent = 0; sent <= 2 * DEFAULT_LIMIT; sent += 16_384)
+            socket.write(chunk(Buffer.alloc(16_384, 1)));
+          socket.write('0\r\n\r\n');
+          socket.write(requestHead('GET /uploads', { Connection: 'close' }));
+          expect((await readToEnd(socket)).status).to.equal(200);
+          await expectAlive();
+        });
+
+        it(`is read where ${encoding} has ended, and a client that goes away then is no failure`, async () => {
+          const socket = await site.server.connect();
+          const writes = once(pause, 'write');
+          socket.write(head('POST /pauses', encoding));
+          socket.write(chunk(bytes));
+          const [request] = (await once(site.server.server, 'request')) as [IncomingMessage];
+          await writes;
+          socket.destroy();
+          await closed(request);
+          pause.emit('end');
+          await expectAlive();
+        });
+      }
+    });
+
+    it('that is not compressed at all is refused, and its connection goes on', async () => {
+      const { app } = await serve('1mb');
+      await using server = await listen(app);
+      const socket = await server.connect();
+      const body = Buffer.from(bodyOf(500_000));
+      const headers = { ...JSON_TYPE, 'Content-Encoding': 'gzip', 'Content-Length': String(body.length) };
+      socket.write(requestHead(POST, headers));
+      socket.write(body);
+      socket.write(requestHead('GET /uploads', { Connection: 'close' }));
+      let text = '';
+      socket.on('data', (part: Buffer) => {
+        text += part.toString();
+      });
+      await once(socket, 'end');
+      expect(text).to.match(/^HTTP\/1.1 400 /);
+      expect(text).to.contain('HTTP/1.1 200 ');
+    });
 
     it('leaves the connection in a state in which the next request is answered, or closes it', async () => {
       const small = gzipSync(Buffer.alloc(DEFAULT_LIMIT + 1));
