@@ -124,7 +124,7 @@ export class OpenConnection {
       return;
     }
     if (this.#socket.destroyed) return;
-    const mustWait = this.#waiting.length > 0 || !this.#isFree();
+    const mustWait = this.#waiting.length > 0 || !this.#isFree(response);
     this.open.push(response);
     weigh(response, 1);
     response.on('close', finish);
@@ -176,7 +176,7 @@ export class OpenConnection {
     this.#unsent = bytes;
     if (bytes > 0 && this.open[0]?.writableEnded) expectProgress(this.#socket);
     else expectNothing(this.#socket);
-    while (this.#waiting.length > 0 && this.#isFree()) {
+    while (this.#waiting.length > 0 && this.#isFree(this.open.at(-this.#waiting.length) as ServerResponse)) {
       const run = this.#waiting.shift();
       waiting -= 1;
       executing += 1;
@@ -189,11 +189,13 @@ export class OpenConnection {
     return this.#waiting.length === 0 ? this.open : this.open.slice(0, -this.#waiting.length);
   }
 
-  /** The next request may be executed beside those that are. */
-  #isFree(): boolean {
+  /** The next request may be executed beside those that are. Requests run at the same time only where all are safe (RFC 9112, 9.3.2). */
+  #isFree(next: ServerResponse): boolean {
     if (this.#socket.destroyed) return false;
     const count = this.open.length - this.#waiting.length;
     if (count === 0) return true;
+    // One that may write is executed alone, so that it is the first.
+    if (!isSafe(next.req) || !isSafe((this.open[0] as ServerResponse).req)) return false;
     const { largest } = this.sizes;
     if (count >= MAX_OPEN || executing >= MAX_EXECUTING || !isWithin(executing * largest)) return false;
     let bytes = this.#unsent + largest;
@@ -218,6 +220,10 @@ export class OpenConnection {
     }
     this.ended();
   }
+}
+
+function isSafe({ method }: IncomingMessage): boolean {
+  return SAFE_METHODS.has(method ?? '');
 }
 
 function finish(this: ServerResponse): void {
@@ -246,8 +252,12 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
   const { sizes } = connection;
   const [chunk, encoding] = given;
   if ((typeof chunk === 'string' || chunk instanceof Uint8Array) && chunk.length > SMALL) {
-    const isSafe = SAFE_METHODS.has(response.req.method ?? '');
-    if (isSafe && !response.headersSent && !refused.has(response) && !connection.hasRoom(chunk.length)) {
+    if (
+      isSafe(response.req) &&
+      !response.headersSent &&
+      !refused.has(response) &&
+      !connection.hasRoom(chunk.length)
+    ) {
       refused.add(response);
       refuseAnswer(response);
       return response;
@@ -294,8 +304,8 @@ function refuseAnswer(response: ServerResponse): void {
 }
 
 /** A request that may write is not executed where its answer may have no room: afterwards it could not be refused. */
-export function mustRefuse({ method }: IncomingMessage): boolean {
-  return !SAFE_METHODS.has(method ?? '') && !hasRoom(0);
+export function mustRefuse(request: IncomingMessage): boolean {
+  return !isSafe(request) && !hasRoom(0);
 }
 
 /** Milliseconds in which a client has to take something of its answers. */

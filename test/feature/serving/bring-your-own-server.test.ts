@@ -67,6 +67,10 @@ describe('a server of your own', () => {
   const site = serveTestApp(() => ({
     models: [Pier],
     prepare(app) {
+      app.use((request, _response, next) => {
+        if (request.headers['x-delay'] === undefined) next();
+        else setTimeout(next, 50);
+      });
       for (const step of ['first', 'second']) {
         app.use((_request, response, next) => {
           response.append('X-Steps', step);
@@ -104,6 +108,36 @@ describe('a server of your own', () => {
           .and.to.contain('X-Steps: first\r\nX-Steps: second\r\n');
         expect(answer, line).to.equal(await exchange(expected, request));
       }
+    });
+  }
+
+  for (const name of Object.keys(SERVERS)) {
+    it(`executes pipelined writes one after the other: ${name}`, async () => {
+      const server = await start(name);
+      const rename = (to: string, headers: Readonly<Record<string, string>> = {}) => {
+        const body = JSON.stringify({ name: to });
+        const all = { ...headers, 'Content-Type': 'application/json', 'Content-Length': String(body.length) };
+        return requestHead('PATCH /piers/1', all) + body;
+      };
+      const read = requestHead('GET /piers/1', { Connection: 'close' });
+      const answers = await exchange(server, rename('late', { 'X-Delay': '1' }) + rename('Brighton') + read);
+      expect(answers.match(/"name":"\w+"/g)).to.deep.equal([
+        '"name":"late"',
+        '"name":"Brighton"',
+        '"name":"Brighton"',
+      ]);
+      expect((await Pier.findByPk(1))?.name).to.equal('Brighton');
+    });
+
+    it(`executes a pipelined write behind the reads before it: ${name}`, async () => {
+      const server = await start(name);
+      const { id } = await Pier.create({ name: 'Worthing' });
+      const read = requestHead(`GET /piers/${id}`, { 'X-Delay': '1' });
+      const answers = await exchange(
+        server,
+        read + requestHead(`DELETE /piers/${id}`, { Connection: 'close' }),
+      );
+      expect(answers.match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 204']);
     });
   }
 
