@@ -2,7 +2,7 @@
 
 import { type Exposure, type ResourcePlan, restrictedNames } from '../compile/resource-plan.js';
 import type { Class } from '../declare/crud-options.js';
-import { hasGetter, type RecordInfo } from '../describe/model-info.js';
+import { customAttributes, hasGetter, type RecordInfo } from '../describe/model-info.js';
 import { hasJsonForm, jsonFormOf } from '../describe/record.js';
 import { classProperties, shownName } from '../schema/class-properties.js';
 import { readableAttributes } from '../schema/derive-class.js';
@@ -220,4 +220,19 @@ export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
   };
   const names = [...info.attributes.keys()];
   return new Set(hasJsonForm(model) ? names : names.filter((name) => !isShown(name)));
+}
+
+/** True where code of the user's makes a property of answers, for which it may read any attribute of the record. */
+export function computesProperties(plan: ResourcePlan): boolean {
+  const { info, model, explicitSchemas } = plan;
+  const { read } = explicitSchemas;
+  const getters = customAttributes(model, 'get');
+  const isComputed = (name: string): boolean => {
+    const attribute = info.attributes.get(name);
+    if (!attribute || attribute.type.kind === 'virtual' || getters.has(name)) return true;
+    if (!read) return isTransformed(model, name, 'read');
+    const isShaped = isTransformed(read, name, 'read') || isTransformed(read, name, 'write');
+    return isShaped || name in Object(read.prototype);
+  };
+  return hasJsonForm(model) || sourceNames(recordPlan(plan)).some(isComputed);
 }

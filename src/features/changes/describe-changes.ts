@@ -78,7 +78,8 @@ export function changesSchemas(resource: DescribedResource): Record<string, Json
       changed: {
         type: 'array',
         items: { type: 'string' },
-        description: 'The names of what an update has changed, as far as the request may read them.',
+        description:
+          'The names of what an update has changed, as far as the request may read them. None where only computed properties may have.',
       },
       request_id: {
         type: ['string', 'null'],

@@ -4,9 +4,9 @@ import { rest } from '../../express/connection/open-connection.js';
 import { isDraining } from '../../express/server/express-server.js';
 import { logFailure } from '../../respond/send-problem.js';
 import { keptIn } from '../../util/memo.js';
+import type { PlacedEvent } from './change-event.js';
 import type { Audience, Batch, Feed, Subscriber } from './feed.js';
 import type { FeedSettings } from './feed-options.js';
-import type { PlacedEvent } from './judge.js';
 import type { Place, PlaceCodec } from './place.js';
 
 /** Milliseconds in which a client has to take something. */

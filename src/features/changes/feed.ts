@@ -11,8 +11,9 @@ import { groupBy, keptIn } from '../../util/memo.js';
 import { oneAtATime } from '../../util/promises.js';
 import { sourceOf } from '../capture/change-table.js';
 import type { Tick, Ticks } from '../capture/ticks.js';
+import { feedName, type PlacedEvent } from './change-event.js';
 import type { FeedSettings } from './feed-options.js';
-import { type Condition, feedName, type Judged, judge, MOST, type PlacedEvent } from './judge.js';
+import { type Condition, type Judged, judge, MOST } from './judge.js';
 import { behind, type Place } from './place.js';
 import type { TickSignal } from './tick-signal.js';
 

@@ -7,7 +7,8 @@ import type { Resource } from '../../express/resources/resource.js';
 import { parseQueryString, repeatedIssue, unknownParameter } from '../../request/query/query-string.js';
 import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
 import { changesPath } from '../capture/capture-options.js';
-import { type Condition, feedName } from './judge.js';
+import { feedName } from './change-event.js';
+import type { Condition } from './judge.js';
 
 /** A request on its way through the routes of several resources. */
 export interface JointFeed {

@@ -4,7 +4,6 @@ import type { Request } from 'express';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
-import { idTextOf } from '../../execute/sql/encode-parameter.js';
 import { columnsOf } from '../../execute/sql/predicate-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import type { Slots } from '../../execute/sql/statement.js';
@@ -20,32 +19,12 @@ import { keptIn } from '../../util/memo.js';
 import { excludedAttributes } from '../capture/capture-options.js';
 import { sourceOf } from '../capture/change-table.js';
 import { imageRow, imageTest, momentSql } from '../capture/image-sql.js';
-import type { Texts, Ticks } from '../capture/ticks.js';
+import type { Ticks } from '../capture/ticks.js';
+import { type EventRow, eventsOf, type PlacedEvent } from './change-event.js';
 import type { Place } from './place.js';
 
 /** Rows of one resource in a tick that have an event each. Where more have changed, there is one event for all of them: `reset`. */
 export const MOST = 10_000;
-
-/** An event, as clients get it. It has no values, so that there is nothing to mask. */
-export interface ChangeEvent {
-  readonly op: 'create' | 'update' | 'delete' | 'reset';
-  /** Left out of a reset, which is about all records. */
-  readonly id?: string;
-  readonly at: string;
-  readonly version?: number;
-  /** The attributes that an update has changed, of those that may be read. */
-  readonly changed?: readonly string[];
-  /** Null for a writer that is not this library. */
-  readonly request_id: string | null;
-}
-
-/** An event with its place among those of a tick. */
-export interface PlacedEvent {
-  /** Ascending. */
-  readonly place: bigint;
-  readonly resource: string;
-  readonly event: ChangeEvent;
-}
 
 /** Events that a subscriber may see: of one resource, with its conditions and its mask. */
 export interface Condition {
@@ -66,11 +45,6 @@ export interface Judged {
   readonly events: readonly PlacedEvent[];
   /** The last one that was looked at; null where none is behind it. */
   readonly last: bigint | null;
-}
-
-/** The name of a resource in a feed. */
-export function feedName({ prefix }: Pick<ResourcePlan, 'prefix'>): string {
-  return prefix.slice(1);
 }
 
 /** Numbers of resources: two applications may serve a model, each by rules of its own. */
@@ -163,23 +137,12 @@ export async function judge(
   if (row[2] !== 'true') throw new Error(`The tick ${window.to.n} is gone.`);
   const [looked, last, , found] = row;
   const rows = JSON.parse(found ?? '[]') as EventRow[];
+  const events = eventsOf(resource);
   return {
     last: Number(looked) < size ? null : BigInt(last ?? 0),
-    events: rows.flatMap((each) => eventOf(resource, condition.form, each)),
+    events: rows.flatMap((each) => events(condition.form, each)),
   };
 }
-
-/** Id, kind, time, ids before and after where they are seen, changed columns, version, request id. */
-type EventRow = readonly [
-  place: string,
-  kind: string,
-  at: string,
-  before: Texts | null,
-  after: Texts | null,
-  changed: readonly string[],
-  version: string | null,
-  requestId: string | null,
-];
 
 const COLUMNS = raw('c.id, c.op, c.at, c.old, c.new, c.left_out, c.context');
 /** A name that no model has. */
@@ -210,28 +173,4 @@ function compileJudgement(
   const page = sql`SELECT * FROM (${rest}) AS c ORDER BY id LIMIT ${raw(String(size))}`;
   const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op = 't' OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
   return sql`WITH page AS (${page}) SELECT (SELECT count(*) FROM page)::text AS c0, (SELECT max(id) FROM page)::text AS c1, ${ticks.has(to)}::text AS c2, (${seen})::text AS c3`;
-}
-
-/** None for an update of which the request may read nothing. */
-function eventOf(
-  { plan, readable }: Resource,
-  { unreadable }: AccessForm,
-  [place, kind, at, before, after, columns, version, request_id]: EventRow,
-): PlacedEvent[] {
-  const resource = feedName(plan);
-  const placed = (event: ChangeEvent): PlacedEvent[] => [{ place: BigInt(place), resource, event }];
-  if (kind === 't') return placed({ op: 'reset', at, request_id });
-  const id = idTextOf(plan.info.address, (_part, index) => (after ?? before)?.[index]);
-  if (id === undefined) return [];
-  const isShown = (name: string) => readable.includes(name) && !unreadable.has(name);
-  const counted =
-    version !== null && plan.entityTag && isShown(plan.entityTag.attribute)
-      ? { version: Number(version) }
-      : {};
-  if (!after) return placed({ op: 'delete', id, at, request_id });
-  if (!before) return placed({ op: 'create', id, at, ...counted, request_id });
-  const changed = [...plan.info.attributes.values()].flatMap(({ name, column }) =>
-    columns.includes(column) && isShown(name) ? name : [],
-  );
-  return changed.length === 0 ? [] : placed({ op: 'update', id, at, ...counted, changed, request_id });
 }

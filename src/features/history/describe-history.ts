@@ -10,8 +10,8 @@ import { CURSOR_PROPERTIES } from '../../openapi/resource-schemas.js';
 import type { RouteWords } from '../../operation/route-spec.js';
 import { recordJsonSchema } from '../../respond/record-json-schema.js';
 import { type JsonSchema, objectOf, withoutNotes } from '../../schema/json-schema.js';
+import { storedProperties } from '../capture/stored-properties.js';
 import { historyInputs } from './handle-history.js';
-import { pastProperties } from './read-changes.js';
 
 /** Texts of the routes. */
 export const HISTORY_WORDS: RouteWords = {
@@ -91,7 +91,7 @@ const TEXT_OR_NULL: JsonSchema = { type: ['string', 'null'] };
 /** The schema of a page of changes. */
 export function pastSchemas({ plan, names }: DescribedResource): Record<string, JsonSchema> {
   const { properties: shown = {} } = recordJsonSchema(plan);
-  const changes = pastProperties(plan).map(({ name }) => {
+  const changes = storedProperties(plan).map(({ name }) => {
     const value = withoutNotes(shown[name] ?? {});
     const properties = {
       from: value,

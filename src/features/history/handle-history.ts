@@ -13,11 +13,12 @@ import type { CursorScope } from '../../request/query/cursor-codec.js';
 import { parsePathId } from '../../request/read-id.js';
 import { envelopeOf } from '../../respond/envelope.js';
 import type { WireRecord } from '../../respond/record-serializer.js';
+import { storedProperties } from '../capture/stored-properties.js';
 import { chosenNames } from '../chosen-names.js';
 import { fieldsReader } from '../fields.js';
 import { placeInputs, sizeInput } from '../paging.js';
 import { findPast } from './past-record.js';
-import { namedColumns, type PastView, pastProperties, readChanges } from './read-changes.js';
+import { namedColumns, type PastView, readChanges } from './read-changes.js';
 
 type HistoryArguments = Omit<RequestArguments, 'query'> & { readonly query: HistoryInputs };
 
@@ -34,7 +35,7 @@ const SORT = Object.freeze([Object.freeze({ attribute: 'id', descending: true })
 
 /** The inputs of a history. */
 export function historyInputs({ plan }: Pick<Resource, 'plan'>): readonly Input[] {
-  const names = pastProperties(plan).map(({ name }) => name);
+  const names = storedProperties(plan).map(({ name }) => name);
   const { read, absentFor } = fieldsReader(names);
   return [
     ...placeInputs((text) => text, 'of the same record'),
@@ -68,7 +69,7 @@ function scopeOf({ plan }: Resource, { id, access, query }: HistoryArguments): C
 export function compileHistoryHandler(context: HandlerContext): ActionRunner {
   const { resource } = context;
   const { plan, cursors } = resource;
-  const all = pastProperties(plan);
+  const all = storedProperties(plan);
   return compileValueHandler<HistoryArguments>(context, {
     resources: [resource],
     parse: compileParser(resource),

@@ -1,6 +1,6 @@
 /** Reads the changes of a record, page by page, and makes the items of an answer of them. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { hasGetter, type ModelInfo } from '../../describe/model-info.js';
+import type { ModelInfo } from '../../describe/model-info.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import type { CursorPage, PageSource } from '../../execute/page.js';
 import { findPage } from '../../execute/page.js';
@@ -9,37 +9,9 @@ import type { Resource } from '../../express/resources/resource.js';
 import type { Access } from '../../operation/access.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
-import { classProperties, shownName } from '../../schema/class-properties.js';
-import { readableAttributes } from '../../schema/derive-class.js';
-import { isTransformed } from '../../schema/model-decorators.js';
 import { excludedAttributes } from '../capture/capture-options.js';
+import type { StoredProperty } from '../capture/stored-properties.js';
 import { type ChangeChoice, changesSql } from './history-sql.js';
-
-/** A property of answers, and the column that it is made of. */
-export interface PastProperty {
-  readonly name: string;
-  readonly attribute: string;
-  readonly column: string;
-  /** True where code of the user's makes the value, which no stored text takes the place of. */
-  readonly isMade: boolean;
-}
-
-/** The properties of answers that are columns, in their order. */
-export function pastProperties(plan: ResourcePlan): readonly PastProperty[] {
-  const { info, exposure, explicitSchemas } = plan;
-  const { read } = explicitSchemas;
-  const names = read
-    ? [...classProperties(read, 'read')].map((name) => [name, shownName(read, name)] as const)
-    : readableAttributes(info, exposure).map(({ name }) => [name, name] as const);
-  const stored = new Map(storedAttributes(info).map((each) => [each.name, each]));
-  return names.flatMap(([attribute, name]) => {
-    const column = stored.get(attribute)?.column;
-    if (column === undefined) return [];
-    const isMade =
-      read !== null || hasGetter(info.model, attribute) || isTransformed(info.model, attribute, 'read');
-    return [{ name, attribute, column, isMade }];
-  });
-}
 
 /** Columns whose values are not stored, by the names that changes of them have. */
 export function namedColumns(
@@ -76,7 +48,7 @@ export interface ChangeItem {
 
 /** Part of a record's past that a request may see. */
 export interface PastView {
-  readonly properties: readonly PastProperty[];
+  readonly properties: readonly StoredProperty[];
   readonly named: ReadonlyMap<string, string>;
   readonly access: Access;
 }
@@ -162,7 +134,7 @@ function itemMaker(
     const sideOf = (texts: Texts | null, isThere: boolean, from: number) => {
       const values = row.slice(from, from + attributes.length);
       const shown = isThere ? serialize(recordOf(info, values), fields) : {};
-      const partOf = (side: 'from' | 'to', property: PastProperty): Change => {
+      const partOf = (side: 'from' | 'to', property: StoredProperty): Change => {
         const text = texts?.[property.column];
         if (text === undefined) return {};
         const stored = values[attributes.findIndex(({ name }) => name === property.attribute)];

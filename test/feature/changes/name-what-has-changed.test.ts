@@ -1,0 +1,158 @@
+/** Events of records whose answers are made by code: no update of what a client shows is left out. */
+// @runs fast
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Exclude, Expose, Transform } from 'class-transformer';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { NumberedRow } from '../../models/rows.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+class CityView {
+  @Expose() id!: number;
+  @Expose({ name: 'title' }) name!: string;
+  @Expose({ name: 'edition' }) version!: number;
+}
+
+@Crud({ changes: true, readSchema: CityView, etag: 'version' })
+@Table({ tableName: 'cities', timestamps: false, version: true })
+class City extends NumberedRow {
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.INTEGER) declare population: number | null;
+}
+
+class TallView {
+  @Expose() id!: number;
+  @Expose({ toClassOnly: true }) private height!: number;
+  @Expose() get isTall(): boolean {
+    return this.height > 100;
+  }
+}
+
+@Crud({ changes: true, readSchema: TallView })
+@Table({ tableName: 'towers', timestamps: false })
+class Tower extends NumberedRow {
+  @Column(DataType.INTEGER) declare height: number;
+}
+
+class LabelView {
+  @Expose() id!: number;
+  @Transform(({ obj, value }) => `${value} of ${obj.maker}`)
+  @Expose()
+  name!: string;
+}
+
+@Crud({ changes: true, readSchema: LabelView })
+@Table({ tableName: 'labels', timestamps: false })
+class Label extends NumberedRow {
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.TEXT) declare maker: string;
+}
+
+@Crud({ changes: true, fields: { wage: { read: false } } })
+@Table({ tableName: 'people', timestamps: false })
+class Person extends NumberedRow {
+  @Exclude() @Column(DataType.TEXT) declare first: string;
+  @Column(DataType.TEXT) declare last: string;
+  @Column(DataType.INTEGER) declare wage: number | null;
+
+  @Column(DataType.VIRTUAL(DataType.TEXT))
+  get full(): string {
+    return `${this.first} ${this.last}`;
+  }
+}
+
+@Crud({ changes: true })
+@Table({ tableName: 'locks', timestamps: false })
+class Lock extends NumberedRow {
+  @Exclude() @Column(DataType.TEXT) declare code: string;
+}
+
+@Crud({ changes: true, include: { lock: true } })
+@Table({ tableName: 'gates', timestamps: false })
+class Gate extends NumberedRow {
+  @Exclude() @ForeignKey(() => Lock) @Column(DataType.INTEGER) declare lockId: number | null;
+  @Exclude() @Column(DataType.TEXT) declare code: string | null;
+  @BelongsTo(() => Lock) declare lock?: Lock;
+}
+
+/** Milliseconds. */
+const TICK = 50;
+
+interface Event {
+  readonly op: string;
+  readonly id?: string;
+  readonly version?: number;
+  readonly changed?: readonly string[];
+}
+
+describe('an event', () => {
+  const site = serveTestApp(() => ({
+    models: [City, Tower, Label, Person, Lock, Gate],
+    bootstrap: { changes: { tick: TICK }, indexAdvice: false },
+  }));
+  const sql = (text: string) => site.engine.sequelize.query(text);
+  const read = async (path: string): Promise<{ items: Event[]; next_cursor: string; has_next: boolean }> => {
+    // A request makes a tick where the last one is older than that.
+    await delay(TICK);
+    const { body, status } = await site.agent.get(path);
+    expect(status, JSON.stringify(body)).to.equal(200);
+    return body;
+  };
+  /** Events of some writes. */
+  const eventsOf = async (path: string, write: () => Promise<unknown>): Promise<Event[]> => {
+    const { next_cursor } = await read(path);
+    await write();
+    const { items } = await read(`${path}${path.includes('?') ? '&' : '?'}after=${next_cursor}`);
+    return items.map(({ op, id, version, changed }) => ({
+      op,
+      ...(id === undefined ? {} : { id }),
+      ...(version === undefined ? {} : { version }),
+      ...(changed ? { changed } : {}),
+    }));
+  };
+
+  it('has the names and the version that answers have', async () => {
+    await sql(`INSERT INTO cities VALUES (1, 'Rome', 10, 3)`);
+    const events = await eventsOf('/cities/changes', async () => {
+      await site.agent.patch('/cities/1').send({ name: 'Roma' }).expect(200);
+      await sql(`UPDATE cities SET name = 'Rome'`);
+      // No answer shows it.
+      await sql('UPDATE cities SET population = 20');
+    });
+    expect(events).to.deep.equal([
+      { op: 'update', id: '1', version: 4, changed: ['title', 'edition'] },
+      { op: 'update', id: '1', version: 4, changed: ['title'] },
+    ]);
+  });
+
+  it('is there where a computed property may have changed, with no name', async () => {
+    await sql('INSERT INTO towers VALUES (1, 50)');
+    const update = { op: 'update', id: '1', changed: [] };
+    expect(await eventsOf('/towers/changes', () => sql('UPDATE towers SET height = 200'))).to.deep.equal([
+      update,
+    ]);
+    await sql(`INSERT INTO labels VALUES (1, 'Chair', 'Ann')`);
+    expect(await eventsOf('/labels/changes', () => sql(`UPDATE labels SET maker = 'Bea'`))).to.deep.equal([
+      update,
+    ]);
+    await sql(`INSERT INTO people VALUES (1, 'Ann', 'Lee', 1)`);
+    const people = await eventsOf('/people/changes', async () => {
+      await sql(`UPDATE people SET first = 'Bea'`);
+      await sql(`UPDATE people SET first = 'Cleo', last = 'Poe', wage = 2`);
+      // Closed to the request.
+      await sql('UPDATE people SET wage = 3');
+    });
+    expect(people).to.deep.equal([update, { ...update, changed: ['last'] }]);
+  });
+
+  it('is there where another record is shown in one, and not for what is hidden otherwise', async () => {
+    await sql(`INSERT INTO locks VALUES (1, 'a'); INSERT INTO gates VALUES (1, NULL, 'a')`);
+    expect(await eventsOf('/locks/changes', () => sql(`UPDATE locks SET code = 'b'`))).to.deep.equal([]);
+    const gates = await eventsOf('/gates/changes', async () => {
+      await sql(`UPDATE gates SET code = 'b'`);
+      await sql('UPDATE gates SET "lockId" = 1');
+    });
+    expect(gates).to.deep.equal([{ op: 'update', id: '1', changed: [] }]);
+  });
+});
