@@ -162,7 +162,7 @@ export function isCaptured(plan: Pick<ResourcePlan, 'features'>): boolean {
 /** Parts of a plan from which its stored attributes follow. */
 type StoredPlan = Pick<ResourcePlan, 'info' | 'features' | 'exposure' | 'access' | 'entityTag'>;
 
-/** The attributes that every stored row has, because its key, or the judgement of it, is made of them. */
+/** The attributes that every stored row has, because its key, its id, or the judgement of it, is made of them. */
 export function judgedAttributes({
   info,
   access,
@@ -170,7 +170,7 @@ export function judgedAttributes({
   features,
 }: StoredPlan): readonly AttributeInfo[] {
   const names = new Set([
-    ...info.primaryKey.map(({ name }) => name),
+    ...[...info.primaryKey, ...info.address].map(({ name }) => name),
     ...(access?.scope.keys() ?? []),
     ...(info.softDelete ? [info.softDelete.attribute] : []),
     ...(entityTag ? [entityTag.attribute] : []),
@@ -208,7 +208,7 @@ export const checkCapture: ResourceCheck = (plan) => {
         ]),
     ...refused.map(
       (name) =>
-        `history.exclude names '${name}', which the primary key, scope, soft deletion, etag or history.keep needs; take it out.`,
+        `history.exclude names '${name}', which the primary key, id, scope, soft deletion, etag or history.keep needs; take it out.`,
     ),
     ...(history?.images === 'changed' && plan.access?.visible && history.keep.length === 0
       ? [

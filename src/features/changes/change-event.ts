@@ -49,7 +49,7 @@ export function feedName({ prefix }: Pick<ResourcePlan, 'prefix'>): string {
   return prefix.slice(1);
 }
 
-/** Makes the events of a row: none for an update of which the request may read nothing. */
+/** Makes the events of a row: none for an update of which the request may read nothing, and two for one that changes the id. */
 type EventMaker = (form: AccessForm, row: EventRow) => PlacedEvent[];
 
 const makers = new WeakMap<ResourcePlan, EventMaker>();
@@ -67,15 +67,16 @@ function compileEvents(plan: ResourcePlan): EventMaker {
     ({ attribute }) => entityTag?.kind === 'version' && entityTag.attribute === attribute,
   );
   const sources = unnamedSources(plan);
+  const idOf = (texts: Texts | null) => texts && idTextOf(info.address, (_part, index) => texts[index]);
   return ({ unreadable }, [place, kind, at, before, after, columns, counted, request_id]) => {
     const placed = (event: ChangeEvent): PlacedEvent => ({ place: BigInt(place), resource, event });
     if (kind === 't') return [placed({ op: 'reset', at, request_id })];
-    const id = idTextOf(info.address, (_part, index) => (after ?? before)?.[index]);
-    if (id === undefined) return [];
-    if (!after) return [placed({ op: 'delete', id, at, request_id })];
+    const [old, id] = [idOf(before), idOf(after)];
+    const gone = typeof old === 'string' ? [placed({ op: 'delete', id: old, at, request_id })] : [];
+    if (typeof id !== 'string') return gone;
     const tag =
       counted !== null && version && !unreadable.has(version.attribute) ? { version: Number(counted) } : {};
-    if (!before) return [placed({ op: 'create', id, at, ...tag, request_id })];
+    if (old !== id) return [...gone, placed({ op: 'create', id, at, ...tag, request_id })];
     const isTouched = ({ attribute, column }: Source) =>
       columns.includes(column) && !unreadable.has(attribute);
     const changed = properties.filter(isTouched).map(({ name }) => name);

@@ -162,8 +162,10 @@ export class Feed {
     const end = ends.length === 0 ? null : ends.reduce((first, each) => (each < first ? each : first));
     const all = merge(judged).filter(({ place }) => end === null || place <= end);
     let count = Math.min(size, all.length);
-    // Resources of one table have an event each at one place, and the next page is behind it.
-    while (count > 1 && all[count - 1]?.place === all[count]?.place) count -= 1;
+    // Events of one row are at one place, and the next page is behind it.
+    const isCut = () => count > 0 && all[count - 1]?.place === all[count]?.place;
+    while (count > 1 && isCut()) count -= 1;
+    while (isCut()) count += 1;
     const some = all.slice(0, count);
     const last = some.length < all.length ? (some.at(-1)?.place ?? null) : end;
     const place = last === null ? behind(window.to) : { ...window, after: last };

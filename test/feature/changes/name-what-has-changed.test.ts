@@ -1,4 +1,4 @@
-/** Events of records whose answers are made by code: no update of what a client shows is left out. */
+/** Events of records whose answers are made by code, or whose id has changed: no update of what a client shows is left out. */
 // @runs fast
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -6,6 +6,7 @@ import { Exclude, Expose, Transform } from 'class-transformer';
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 class CityView {
@@ -76,6 +77,13 @@ class Gate extends NumberedRow {
   @BelongsTo(() => Lock) declare lock?: Lock;
 }
 
+@Crud({ changes: { path: '/_changes' }, id: 'slug', filterAllow: ['slug'] })
+@Table({ tableName: 'articles', timestamps: false })
+class Article extends NumberedRow {
+  @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare slug: string;
+  @Column(DataType.TEXT) declare text: string | null;
+}
+
 /** Milliseconds. */
 const TICK = 50;
 
@@ -88,7 +96,7 @@ interface Event {
 
 describe('an event', () => {
   const site = serveTestApp(() => ({
-    models: [City, Tower, Label, Person, Lock, Gate],
+    models: [City, Tower, Label, Person, Lock, Gate, Article],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -154,5 +162,42 @@ describe('an event', () => {
       await sql('UPDATE gates SET "lockId" = 1');
     });
     expect(gates).to.deep.equal([{ op: 'update', id: '1', changed: [] }]);
+  });
+
+  it('says that the old id is gone where the id has changed, on one page', async () => {
+    const write = async () => {
+      await site.agent.post('/articles').send({ slug: 'hello' }).expect(201);
+      await site.agent.patch('/articles/hello').send({ slug: 'bye' }).expect(200);
+      await site.agent.patch('/articles/bye').send({ text: 'new' }).expect(200);
+    };
+    const { next_cursor } = await read('/articles/_changes');
+    const stream = new OpenStream(await requestStream(`${site.server.url}/articles/_changes`));
+    await stream.until(({ ids }) => ids.length > 0);
+    expect(await eventsOf('/articles/_changes', write)).to.deep.equal([
+      { op: 'create', id: 'hello' },
+      { op: 'delete', id: 'hello' },
+      { op: 'create', id: 'bye' },
+      { op: 'update', id: 'bye', changed: ['text'] },
+    ]);
+    await stream.until(({ events }) => events.length >= 4);
+    expect(stream.events.map(({ op, id }) => `${op} ${id}`)).to.deep.equal([
+      'create hello',
+      'delete hello',
+      'create bye',
+      'update bye',
+    ]);
+    stream.response.destroy();
+    const pages: string[][] = [];
+    for (let place = next_cursor, isMore = true; isMore; ) {
+      const page = await read(`/articles/_changes?size=1&after=${place}`);
+      pages.push(page.items.map(({ op, id }) => `${op} ${id}`));
+      place = page.next_cursor;
+      isMore = page.has_next;
+    }
+    expect(pages).to.deep.equal([['create hello'], ['delete hello', 'create bye'], ['update bye']]);
+    const entered = await eventsOf('/articles/_changes?q=slug==last', () =>
+      sql(`UPDATE articles SET slug = 'last'`),
+    );
+    expect(entered).to.deep.equal([{ op: 'create', id: 'last' }]);
   });
 });

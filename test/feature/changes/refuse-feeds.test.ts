@@ -51,6 +51,12 @@ class SignController extends crudController(Sign) {
 @Table({ tableName: 'marks' })
 class Mark extends NumberedRow {}
 
+@Crud({ changes: true, id: 'label', history: { exclude: ['label'] } })
+@Table({ tableName: 'boxes', timestamps: false })
+class Box extends NumberedRow {
+  @Column({ type: DataType.UUID, allowNull: false, unique: true }) declare label: string;
+}
+
 @Crud({
   changes: true,
   visible: ({ headers }) => (headers['x-all'] ? EVERYTHING : filter`secret==false`),
@@ -80,7 +86,7 @@ class JoinedSign extends NumberedRow {
 }
 
 describe('an application with feeds', () => {
-  before(() => attach(Word, Sign, Mark, FoundSign, JoinedSign));
+  before(() => attach(Word, Sign, Mark, Box, FoundSign, JoinedSign));
   const problems = (options: object) => configProblems(() => buildApp(options));
 
   it('does not start where no event could be judged, or a path is taken', async () => {
@@ -92,6 +98,9 @@ describe('an application with feeds', () => {
     ]);
     expect(await problems({ models: [Mark] })).to.deep.equal([
       'Mark: changes needs whole images to judge them; leave out history.images, or changes.',
+    ]);
+    expect(await problems({ models: [Box] })).to.deep.equal([
+      "Box: history.exclude names 'label', which the primary key, id, scope, soft deletion, etag or history.keep needs; take it out.",
     ]);
     expect(
       await problems({ models: [Sign], rls: { settings: () => ({ 'app.tenant': '1' }) } }),
