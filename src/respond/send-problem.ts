@@ -87,9 +87,22 @@ function problemBody({ detail, errors, members }: Problem): object {
   return { detail, ...members, ...(errors ? { errors } : {}) };
 }
 
+/** Headers about the bytes of an answer. `Content-Security-Policy` is none of them. */
+const CONTENT_HEADERS = [
+  'Content-Type',
+  'Content-Length',
+  'Content-Encoding',
+  'Content-Disposition',
+  'Content-Language',
+  'Content-Range',
+  'Content-Location',
+  'Content-MD5',
+  'Content-Digest',
+];
+
 /** Removes headers of an answer that is not sent. */
 export function dropContentHeaders(response: Response): void {
-  for (const name of response.getHeaderNames()) if (name.startsWith('content-')) response.removeHeader(name);
+  for (const name of CONTENT_HEADERS) response.removeHeader(name);
 }
 
 /** Writes a problem: as `application/problem+json` (RFC 9457), or as the application shapes it. */

@@ -1,13 +1,14 @@
 /** The headers that every answer of the API has, and whose the last word is. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Response as ExpressResponse, NextFunction, Request } from 'express';
-import { Get, Header, JsonController, Res, UseBefore, UseInterceptor } from 'routing-controllers';
+import type { ErrorRequestHandler, Response as ExpressResponse, NextFunction, Request } from 'express';
+import { Get, Header, HttpError, JsonController, Res, UseBefore, UseInterceptor } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, crudController, EXPOSED_HEADERS } from '../../../src/index.js';
 import { TextRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { onPath } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -65,6 +66,21 @@ class DepotController {
   @Get('/by-itself')
   byItself(@Res() response: ExpressResponse): unknown {
     return response.json({});
+  }
+
+  @Get('/failing')
+  failing(@Res() response: ExpressResponse): never {
+    response.set({
+      'Content-Type': 'image/png',
+      'Content-Length': '4',
+      'Content-Encoding': 'gzip',
+      'Content-Disposition': 'attachment',
+      'Content-Language': 'de',
+      'Content-Range': 'bytes 0-3/9',
+      'Content-Location': '/depots/1.png',
+      'Content-Digest': 'sha-256=:AA==:',
+    });
+    throw new HttpError(409, 'No.');
   }
 
   @Get('/file')
@@ -146,6 +162,33 @@ describe('the headers of answers', () => {
       expect(headersOf(await agent.get(path))).to.deep.equal({ ...DEFAULT, cache: 'private, max-age=60' });
     }
   });
+
+  for (const problem of ['sent by the library', 'next'] as const) {
+    it(`of a problem are those of the page and not of the content that was to be sent: ${problem}`, async () => {
+      const policies = {
+        'content-security-policy': "default-src 'self'",
+        'content-security-policy-report-only': "script-src 'none'",
+      };
+      const bootstrap = { models: [Parcel], controllers: [DepotController], logger: new CapturedLog() };
+      const { app, agent } = await buildApp(
+        { ...bootstrap, ...(problem === 'next' ? { problem } : {}) },
+        (each) => void each.use((_request, response, next) => next(void response.set(policies))),
+      );
+      const answer: ErrorRequestHandler = (_error, _request, response, _next) =>
+        response.status(409).json({});
+      app.use(answer);
+      const { status, headers } = await agent.get('/depots/failing');
+      expect(status).to.equal(409);
+      expect(headers).to.include(policies);
+      expect(headers['content-type']).to.match(/^application\/(problem\+)?json/);
+      expect(Object.keys(headers).filter((name) => name.startsWith('content-'))).to.have.members([
+        ...Object.keys(policies),
+        'content-type',
+        'content-length',
+      ]);
+      expect((await agent.get('/parcels/99')).headers).to.include(policies);
+    });
+  }
 
   it('that scripts of other origins may read have a list for CORS', () => {
     expect(EXPOSED_HEADERS.join(' ')).to.equal(
