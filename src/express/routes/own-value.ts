@@ -18,7 +18,13 @@ export interface ValueType {
   readonly text: string;
 }
 
-const BOOLEANS: Readonly<Record<string, boolean>> = { true: true, 1: true, '': true, false: false, 0: false };
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['', true],
+  ['false', false],
+  ['0', false],
+]);
 
 function finite(text: string): number | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text);
@@ -41,7 +47,7 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
   ['string', { ...declared(String), read: (text) => text, code: '', accepts: '' }],
   [
     'boolean',
-    { ...declared(Boolean), read: (text) => BOOLEANS[text], code: 'boolean', accepts: 'true and false' },
+    { ...declared(Boolean), read: (text) => BOOLEANS.get(text), code: 'boolean', accepts: 'true and false' },
   ],
   [
     'date',

@@ -268,6 +268,9 @@ const PARAMETERS: readonly (readonly [path: string, headers: object, ...errors: 
   ['/1?least=1&least=2', COOKIE, twice('least')],
   ['/1?least=1&word=a&word=b', COOKIE, twice('word')],
   ['/1?least=1&isNew=yes', COOKIE, other('isNew', 'boolean', 'yes', FLAG)],
+  ...['constructor', 'toString', '__proto__'].map(
+    (name) => [`/1?least=1&isNew=${name}`, COOKIE, other('isNew', 'boolean', name, FLAG)] as const,
+  ),
   [
     '/1?least=1&since=soon',
     COOKIE,
