@@ -31,6 +31,7 @@ import { guardJson, type ResultShaper, releaseJson } from '../resources/result-s
 import { checkDriver } from '../resources/routing-controllers-internals.js';
 import { OwnArguments } from './own-arguments.js';
 import { bodyParsers } from './own-body.js';
+import { sentValue, sentValues } from './own-value.js';
 
 interface RegisteredRoute {
   /** The controller's class. */
@@ -92,8 +93,10 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   #find(action: Action, param: ParamMetadata): unknown {
     // routing-controllers reads a member of a value that may be no object.
-    const isMember = param.type === 'body-param';
-    return isMember ? memberOf(action.request.body, param.name) : super.getParamFromRequest(action, param);
+    if (param.type === 'body-param') return memberOf(action.request.body, param.name);
+    const found = super.getParamFromRequest(action, param);
+    if (param.type === 'query') return sentValue(found);
+    return param.type === 'queries' ? sentValues(found) : found;
   }
 
   protected override loadBodyParser(): object {

@@ -1,4 +1,4 @@
-/** Single values of parameters of the user's routes: converted from texts, or checked in JSON. */
+/** Values of parameters of the user's routes: converted from texts, or checked in JSON. */
 import type { ParamMetadata } from 'routing-controllers';
 import { quote } from '../../request/query/query-string.js';
 import { DECLARED } from '../../schema/body-values.js';
@@ -61,6 +61,22 @@ const TYPES: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
     },
   ],
 ]);
+
+/** A list of more items is an object with the keys 0, 1, … to Express 5, where its query parser is `extended`. */
+const LONGEST_LIST = 20;
+
+/** A value of a query string, with such an object as the list that was sent. */
+export function sentValue(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const keys = Object.keys(value);
+  const isList = keys.length > LONGEST_LIST && keys.every((key, index) => key === String(index));
+  return isList ? Object.values(value) : value;
+}
+
+/** All values of a query string. */
+export function sentValues(query: object): object {
+  return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, sentValue(value)]));
+}
 
 const CONSTRUCTORS: ReadonlySet<unknown> = new Set([Number, String, Boolean, Date]);
 

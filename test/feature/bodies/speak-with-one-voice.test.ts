@@ -29,6 +29,7 @@ import {
   type UnitOfWork,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { buildApp } from '../../support/build-app.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -118,6 +119,10 @@ class Search {
   @IsOptional() @IsString() declare word?: string;
 }
 
+class Names {
+  @IsString({ each: true }) declare names: string[];
+}
+
 @JsonController('/hand')
 class HandController {
   @Post('/drafts')
@@ -175,6 +180,19 @@ class HandController {
   @Get('/search')
   search(@QueryParams() search: Search) {
     return search;
+  }
+
+  @Get('/lists')
+  queryLists(
+    @QueryParam('id', { isArray: true, type: Number }) id: number[],
+    @QueryParam('text', { isArray: true }) text: string[],
+  ) {
+    return { id, text };
+  }
+
+  @Get('/names')
+  names(@QueryParams() names: Names) {
+    return names;
   }
 
   @Get('/:count')
@@ -412,6 +430,33 @@ describe('speaking with one voice', () => {
       expect(body).to.deep.equal(right);
     }
   });
+
+  for (const parser of ['extended', 'simple']) {
+    it(`takes lists of any length from the query parser '${parser}'`, async () => {
+      const options = { models: [DraftRow], controllers: [HandController] };
+      const { agent } = await buildApp(options, (app) => app.set('query parser', parser));
+      const ids = Array.from({ length: 100 }, (_, index) => index + 1);
+      const query = (name: string, length = ids.length) =>
+        ids
+          .slice(0, length)
+          .map((id) => `${name}=${id}`)
+          .join('&');
+      for (const length of [1, 2, 20, 21, 100]) {
+        const numbers = ids.slice(0, length);
+        const texts = numbers.map(String);
+        expect((await agent.get(`/hand/lists?${query('id', length)}`)).body).to.deep.equal({ id: numbers });
+        expect((await agent.get(`/hand/lists?${query('text', length)}`)).body).to.deep.equal({ text: texts });
+        expect((await agent.get(`/hand/names?${query('names', length)}`)).body).to.deep.equal({
+          names: texts,
+        });
+      }
+      const single = await agent.get(`/hand/1?${query('least')}`).set(COOKIE);
+      expectErrors(single, 400, 'request', twice('least'));
+      if (parser === 'simple') return;
+      expect((await agent.get(`/hand/lists?${query('id[]')}`)).body).to.deep.equal({ id: ids });
+      expectErrors(await agent.get('/hand/lists?id[a]=1'), 400, 'request', twice('id'));
+    });
+  }
 
   it('refuses a name in the query string of a route without parameters', async () =>
     expectErrors(
