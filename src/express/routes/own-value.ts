@@ -10,7 +10,8 @@ export interface ValueType {
   read(text: string): unknown;
   /** Code of a text without a value. */
   readonly code: string;
-  readonly accepts: string;
+  /** The values there are, to the client that has sent a text without one. */
+  accepts(text: string): string;
   /** The value of one in JSON; undefined where it is of another type. */
   take(value: unknown): unknown;
   /** Code and words of one in JSON. */
@@ -28,7 +29,19 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 
 function finite(text: string): number | undefined {
   const value = text.trim() === '' ? Number.NaN : Number(text);
-  return Number.isFinite(value) ? value : undefined;
+  return Number.isFinite(value) && !isRounded(text) ? value : undefined;
+}
+
+/** True for an integer that has become another one, which may be the id of another record. */
+function isRounded(text: string): boolean {
+  const value = Number(text);
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && !/^[^x]*[.e]/i.test(text);
+}
+
+const { MIN_SAFE_INTEGER, MAX_SAFE_INTEGER } = Number;
+
+function acceptedNumbers(text: string): string {
+  return isRounded(text) ? `an integer from ${MIN_SAFE_INTEGER} to ${MAX_SAFE_INTEGER}` : 'a number';
 }
 
 function moment(value: unknown): Date | undefined {
@@ -43,18 +56,23 @@ function declared(type: unknown): Pick<ValueType, 'take' | 'name' | 'text'> {
 
 /** By the names that routing-controllers has for them. */
 const TYPES: ReadonlyMap<string, ValueType> = new Map<string, ValueType>([
-  ['number', { ...declared(Number), read: finite, code: 'range', accepts: 'a number' }],
-  ['string', { ...declared(String), read: (text) => text, code: '', accepts: '' }],
+  ['number', { ...declared(Number), read: finite, code: 'range', accepts: acceptedNumbers }],
+  ['string', { ...declared(String), read: (text) => text, code: '', accepts: () => '' }],
   [
     'boolean',
-    { ...declared(Boolean), read: (text) => BOOLEANS.get(text), code: 'boolean', accepts: 'true and false' },
+    {
+      ...declared(Boolean),
+      read: (text) => BOOLEANS.get(text),
+      code: 'boolean',
+      accepts: () => 'true and false',
+    },
   ],
   [
     'date',
     {
       read: moment,
       code: 'date',
-      accepts: 'a date such as 2026-01-31, or a date and time',
+      accepts: () => 'a date such as 2026-01-31, or a date and time',
       take: moment,
       name: 'isDateTime',
       text: 'must be a date and time such as "2026-01-31T08:00:00.000Z"',
@@ -102,13 +120,13 @@ export function wrongText(
     return {
       parameter: name,
       code: 'id',
-      detail: `${quote(text)} is not a valid ${name}; it must be ${accepts}.`,
+      detail: `${quote(text)} is not a valid ${name}; it must be ${accepts(text)}.`,
     };
   }
   const source = NAMES[type];
   const detail = source
-    ? `${source} '${name}' accepts ${accepts}.`
-    : `Parameter '${name}' is ${quote(text)}; it accepts ${accepts}.`;
+    ? `${source} '${name}' accepts ${accepts(text)}.`
+    : `Parameter '${name}' is ${quote(text)}; it accepts ${accepts(text)}.`;
   return { parameter: name, code, detail };
 }
 

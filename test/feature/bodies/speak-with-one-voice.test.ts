@@ -274,6 +274,7 @@ const other = (name: string, code: string, sent: string, accepted: string) =>
   wrong(name, code, `Parameter '${name}' is '${sent}'; it accepts ${accepted}.`);
 const NO_SIZE = wrong('size', 'required', "Cookie 'size' is required.");
 const FLAG = 'true and false';
+const EXACT = 'an integer from -9007199254740991 to 9007199254740991';
 const LEST =
   "This route has no parameter 'lest'. Did you mean 'least'? It accepts least, isNew, since, word, ids.";
 
@@ -289,6 +290,13 @@ const PARAMETERS: readonly (readonly [path: string, headers: object, ...errors: 
   ...['constructor', 'toString', '__proto__'].map(
     (name) => [`/1?least=1&isNew=${name}`, COOKIE, other('isNew', 'boolean', name, FLAG)] as const,
   ),
+  [
+    '/9007199254740993?least=1',
+    COOKIE,
+    wrong('count', 'id', `'9007199254740993' is not a valid count; it must be ${EXACT}.`),
+  ],
+  ['/1?least=-9007199254740992', COOKIE, other('least', 'range', '-9007199254740992', EXACT)],
+  ['/1?least=1&ids=1&ids=9007199254740992', COOKIE, other('ids', 'range', '9007199254740992', EXACT)],
   [
     '/1?least=1&since=soon',
     COOKIE,
@@ -428,6 +436,18 @@ describe('speaking with one voice', () => {
     for (const prefix of ['/books/added', '/hand']) {
       const { body } = await site.agent.get(`${prefix}/2${query}`).set({ ...COOKIE, 'X-Depth': '4' });
       expect(body).to.deep.equal(right);
+    }
+  });
+
+  it('converts numbers as they were sent, or to the nearest one where they have a fraction or an exponent', async () => {
+    for (const [sent, number] of [
+      ['9007199254740991', Number.MAX_SAFE_INTEGER],
+      ['9007199254740993.0', 2 ** 53],
+      ['1e300', 1e300],
+      ['-0.1', -0.1],
+    ] as const) {
+      const { body } = await site.agent.get(`/hand/1?least=${sent}`).set(COOKIE);
+      expect(body.least).to.equal(number);
     }
   });
 
