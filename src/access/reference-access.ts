@@ -9,6 +9,7 @@ import {
   type AccessSource,
   accessWith,
   allowsValue,
+  closedAttributes,
   OPEN_ACCESS,
   presetOf,
   withGiven,
@@ -64,6 +65,8 @@ export interface RuledKey extends ForeignKey {
   readonly access: RequestAccess | null;
   /** Rows of the target that a soft delete has not marked; null where none can be marked. */
   readonly live?: Predicate | null;
+  /** Attributes of a key of several that no body of a change has. Default: none. */
+  readonly kept?: ReadonlySet<string>;
 }
 
 /** Rules of an application for the models of its requests. */
@@ -91,16 +94,21 @@ export function accessRules(request: ApplicationRequest): AccessRules | undefine
   return request[RULES];
 }
 
-/** The access of a request that writes values. Only rules of the models whose keys are sent are evaluated. */
+/**
+ * The access of a request that writes values. Only rules of the models whose keys are sent are evaluated.
+ *
+ * @param kind the write. Default: it is done, so that a key with a missing part was not changed
+ */
 export function accessToWrite(
   request: Request,
   model: ModelClass,
   access: Access,
   values: Readonly<Record<string, unknown>>,
+  kind?: BodyKind,
 ): Maybe<Access> {
   const keys = accessRules(request)?.keysOf(model);
   if (!keys || keys.length === 0) return access;
-  const sent = keys.flatMap((key) => sentKey(key, access, values) ?? []);
+  const sent = keys.flatMap((key) => sentKey(key, access, values, kind) ?? []);
   if (sent.length === 0) return access;
   return then(all(sent.map((key) => key.access?.(request) ?? OPEN_ACCESS)), (granted) =>
     withReferences(access, sent, granted),
@@ -108,21 +116,34 @@ export function accessToWrite(
 }
 
 /**
- * A key as far as values name its row; null where they name none. Parts that the server sets are a condition on the row.
+ * A key as far as values name its row; null where they name none. Parts that the server sets are a condition on the row, and a change
+ * leaves those that no body may have as they are.
  *
  * @throws InvalidBodyError where only some parts of a key are sent
  */
-function sentKey(key: RuledKey, access: Access, values: Readonly<Record<string, unknown>>): SentKey | null {
+function sentKey(
+  key: RuledKey,
+  access: Access,
+  values: Readonly<Record<string, unknown>>,
+  kind: BodyKind | undefined,
+): SentKey | null {
   const pairs = [key, ...(key.more ?? [])];
-  const sentValue = ({ attribute }: Pick<ForeignKey, 'attribute'>) => values[attribute] ?? null;
-  if (!key.more) return sentValue(key) === null ? null : key;
-  const isPreset = ({ attribute }: FurtherKey) =>
-    values[attribute] === undefined && presetOf(access, attribute) !== undefined;
-  const preset = pairs.filter(isPreset);
-  const [first, ...more] = pairs.filter((each) => !isPreset(each));
-  if (!first || [first, ...more].every(({ attribute }) => values[attribute] === undefined)) return null;
-  const missing = [first, ...more].filter(({ attribute }) => values[attribute] === undefined);
+  if (pairs.some(({ attribute }) => values[attribute] === null)) return null;
+  const isSent = ({ attribute }: FurtherKey) => values[attribute] !== undefined;
+  const [first, ...more] = pairs.filter(isSent);
+  if (!first) return null;
+  if (!key.more) return key;
+  const absent = pairs.filter((each) => !isSent(each));
+  const preset = absent.filter(({ attribute }) => presetOf(access, attribute) !== undefined);
+  const own = absent.filter(
+    ({ attribute }) =>
+      kind === 'update' &&
+      presetOf(access, attribute) === undefined &&
+      (key.kept?.has(attribute) || closedAttributes(access.form, kind).has(attribute)),
+  );
+  const missing = absent.filter((each) => !preset.includes(each) && !own.includes(each));
   if (missing.length > 0) {
+    if (kind === undefined) return null;
     const names = pairs.map(({ attribute }) => attribute).join(' and ');
     throw new InvalidBodyError(
       missing.map(({ attribute }) => ({
@@ -132,17 +153,18 @@ function sentKey(key: RuledKey, access: Access, values: Readonly<Record<string, 
       })),
     );
   }
-  if ([first, ...more].some((each) => sentValue(each) === null)) return null;
   const { attributes } = describeRecords(key.target);
   const fixed = preset.map(({ attribute, key: name }) => {
     const text = exactText(attributes.get(name)?.type, presetOf(access, attribute));
     return text === undefined ? sqlCondition`false` : equalTo(name, text);
   });
-  return { ...key, attribute: first.attribute, key: first.key, more, fixed: allOf(null, ...fixed) };
+  return { ...key, attribute: first.attribute, key: first.key, more, own, fixed: allOf(null, ...fixed) };
 }
 
 /** A key whose row a write names. */
 interface SentKey extends RuledKey {
+  /** The parts that the row itself has. Default: none. */
+  readonly own?: readonly FurtherKey[];
   /** On its row: the parts that the server sets. Default: none. */
   readonly fixed?: Predicate | null;
 }
@@ -159,7 +181,7 @@ export function accessSource(
     const granted = access ? access(request) : OPEN_ACCESS;
     if (!values) return granted;
     return then(granted, (known) =>
-      accessToWrite(request, model, known, kind ? withGiven(values, known, kind) : values),
+      accessToWrite(request, model, known, kind ? withGiven(values, known, kind) : values, kind),
     );
   };
   const to = (other: ModelClass) =>
@@ -172,10 +194,10 @@ export function accessSource(
 
 function withReferences(access: Access, keys: readonly SentKey[], granted: readonly Access[]): Access {
   const references = keys.flatMap(
-    ({ attribute, target, key, more = [], live = null, fixed = null }, index): Reference[] => {
+    ({ attribute, target, key, more = [], own = [], live = null, fixed = null }, index): Reference[] => {
       const where = allOf(granted[index]?.where ?? null, live);
       if (!where) return [];
-      const further = more.length > 0 ? { more } : {};
+      const further = { ...(more.length > 0 ? { more } : {}), ...(own.length > 0 ? { own } : {}) };
       return [{ attribute, target: describeRecords(target), key, ...further, where: allOf(where, fixed) }];
     },
   );

@@ -11,6 +11,8 @@ export interface Reference extends Pick<RelatedFilter, 'target' | 'key'> {
   readonly attribute: string;
   /** The further attributes of a key of several; all of them are written with it. Default: none. */
   readonly more?: readonly FurtherKey[];
+  /** Attributes that no value is written for: the row that is changed has them. Where one is NULL, it names no row. Default: none. */
+  readonly own?: readonly FurtherKey[];
   /** On the rows of the target. */
   readonly where: Predicate;
 }

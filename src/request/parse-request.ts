@@ -169,12 +169,13 @@ export function compileWorkParser(
 /** The parser of a record that takes the place of another one. */
 function compileReplacement(plan: ResourcePlan, members: readonly string[]): ValuesParser {
   const schemaFor = perForm((form) => ({ ...replacementSchema(plan, form), members }));
+  const kind = plan.isKeyGiven ? 'create' : 'update';
   return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
     const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
     const { create, update } = access.given;
     const written = { ...create, ...update, ...values, ...valuesOfId(plan.info.address, id) };
-    return { access: await accessToWrite(request, plan.model, access, written), values };
+    return { access: await accessToWrite(request, plan.model, access, written, kind), values };
   };
 }
 
@@ -266,7 +267,7 @@ export function compileValuesParser(
     return then(taken ? parseRest(schema, taken, budget) : parseBody(schema, body, budget), (sent) => {
       if (isScoped) checkScopedValues(kind, sent, access, given ?? []);
       const values = isGiven ? withGiven(sent, access, kind) : sent;
-      const granted = accessToWrite(request, plan.model, access, values);
+      const granted = accessToWrite(request, plan.model, access, values, kind);
       return then(granted, (own) => ({ access: own, values }));
     });
   };

@@ -1,6 +1,6 @@
 /** Values of rows that code of the application's writes within the scope of a request. */
 
-import { QueryTypes, type Sequelize } from 'sequelize';
+import { type FindOptions, type Model, QueryTypes, type Sequelize } from 'sequelize';
 import { keyAttributes } from '../../describe/foreign-keys.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { missingReference, toSequelizeError } from '../../errors/sequelize-error.js';
@@ -13,6 +13,7 @@ import { encodeParameter, type WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf, selectRow } from '../sql/predicate-sql.js';
 import { quotedSql } from '../sql/sql-fragment.js';
 import { rowReferred } from '../sql/write-sql.js';
+import { exactValue } from './exact-keys.js';
 import type { WriteOptions } from './update-record.js';
 
 /** Checks the values of a new row. Those that the scope sets are left out. @throws RefusedRequestError 403 for others */
@@ -48,28 +49,61 @@ function outside(model: string, attribute: string): RefusedRequestError {
   return new RefusedRequestError(403, `This request may not write ${model} with this ${attribute}.`);
 }
 
-/** For a write through Sequelize. @throws DatabaseError where one of the rows that the values refer to is not there */
+/**
+ * For a write through Sequelize.
+ *
+ * @param record that the values are written to. Default: none
+ * @throws DatabaseError where one of the rows that the values refer to is not there
+ */
 export async function checkReferences(
   info: RecordInfo,
   { references, slots }: Access,
-  values: WriteValues,
+  written: WriteValues,
   { transaction, useMaster = true }: WriteOptions,
+  record: Model | null = null,
 ): Promise<void> {
   const { model } = info;
   const sequelize = model.sequelize as Sequelize;
-  for (const reference of references) {
+  const kept = references.flatMap(({ own = [] }) => own.map(({ attribute }) => attribute));
+  const within = { useMaster, ...(transaction ? { transaction } : {}) };
+  const row = kept.length > 0 && record ? await rowValues(info, record, kept, within) : {};
+  const valueAt = (name: string) => (written[name] === undefined ? row[name] : written[name]);
+  for (const { own = [], ...sent } of references) {
+    if (own.some(({ attribute }) => valueAt(attribute) === null)) continue;
+    const reference = { ...sent, more: [...(sent.more ?? []), ...own] };
     const { attribute, where } = reference;
     const refuse = (): never => {
       throw toSequelizeError(sequelize, missingReference(info, attribute).parent, { model });
     };
     const texts = keyAttributes(reference).map((name) =>
-      encodeParameter(attributeOf(info, name).type, values[name]),
+      encodeParameter(attributeOf(info, name).type, valueAt(name)),
     );
     if (!texts.every((each) => typeof each === 'string')) return refuse();
     const textOf = (name: string) => texts[keyAttributes(reference).indexOf(name)] as string;
     const row = selectRow(rowReferred({ ...reference, where: bindTexts(where, slots) }, textOf));
-    const options = { type: QueryTypes.SELECT, useMaster, ...(transaction ? { transaction } : {}) } as const;
+    const options = { type: QueryTypes.SELECT, ...within } as const;
     const found = await sequelize.query(quotedSql(row), options);
     if (found.length === 0) refuse();
   }
+}
+
+/** Options of a read that no code of the user's takes part in. */
+const UNSEEN_READ: FindOptions & { readonly hooks: false } = { hooks: false, paranoid: false, raw: true };
+
+/** Values of the row of a record. A default scope may leave some of them out of the record. */
+async function rowValues(
+  { model, primaryKey }: RecordInfo,
+  record: Model,
+  names: readonly string[],
+  options: WriteOptions,
+): Promise<WriteValues> {
+  const known: WriteValues = record.dataValues;
+  if (primaryKey.length === 0 || names.every((name) => known[name] !== undefined)) return known;
+  const found = await model.unscoped().findOne({
+    attributes: [...names],
+    where: Object.fromEntries(primaryKey.map(({ name }) => [name, exactValue(record, name)])),
+    ...UNSEEN_READ,
+    ...options,
+  });
+  return (found ?? {}) as unknown as WriteValues;
 }

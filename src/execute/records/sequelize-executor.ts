@@ -210,7 +210,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const isLocked = options.transaction && (change.touch || (await proven()));
     const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
     if (!record) throw whyUnwritten({ info: this.#info }, null);
-    await checkReferences(this.#info, this.#access, change.set, options);
+    await checkReferences(this.#info, this.#access, change.set, options, record);
     return this.#change(rows, record, options, (each) => updateUnseen(each, change, this.#access, options));
   }
 

@@ -196,6 +196,8 @@ export class ManyRows {
       returning,
       unseen: unreadable,
     } = operation;
+    // The statement compares references with values of the request alone.
+    if (references.some(({ own }) => own)) return null;
     const { primaryKey, address } = this.#info;
     const keys: string[][] = address.map(() => []);
     const rows: GivenRow[] = [];
@@ -286,7 +288,8 @@ export class ManyRows {
     const filled = joinSlots(slots, { [NOW.slot]: now(), [MAXIMUM.slot]: String(maximum) });
     const shape = this.#encoder.changes(set, intoSlots(filled));
     const { dropped, watchColumns } = await triggersOf(this.#table, on);
-    if (shape === null || dropped.has('update') || watchColumns) return null;
+    if (shape === null || dropped.has('update') || watchColumns || references.some(({ own }) => own))
+      return null;
     const attributes = this.#encoder.attributesOf(shape);
     if (this.#info.primaryKey.some((part) => attributes.includes(part))) return null;
     // One that has nothing to add to is named by writing one after the other.

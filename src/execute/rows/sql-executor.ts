@@ -39,6 +39,7 @@ import type { TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
 import { NOW } from '../sql/write-sql.js';
 import { lacksState } from './many-writes.js';
+import { referencesOfChange, referencesOfRow } from './replaced-references.js';
 import { RowList } from './row-list.js';
 
 /** Rows as texts, a column for each that is selected, and how the driver would read them; others may follow. */
@@ -315,8 +316,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     on: StatementTarget,
   ): Promise<ReplacedRows | null> {
     const { where, seen, gone, row, set, only, returning, unseen, touch } = operation;
-    const references = referencesIn(operation, row);
-    const ofChange = referencesIn(operation, set);
+    const references = referencesOfRow(operation, row);
+    const ofChange = referencesOfChange(operation, set);
     if (only === 'change') {
       const changed = await this.#update(
         { kind: 'update', where, set, references: ofChange, returning, unseen, touch },
@@ -333,10 +334,10 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
     if (hideUpdates || haveLateKeys) return null;
     const isChanged = only === null && (changes.includes('1') || touch === 'change');
-    const statement = this.#compiler.replace(shape, isChanged ? changes : null, operation);
+    const changing = { ...operation, references: ofChange };
+    const statement = this.#compiler.replace(shape, isChanged ? changes : null, changing, references);
     const written = await write(on, statement, filled);
     const isDone = written.rows.length > 0 || only === 'create';
-    const changing = { ...operation, references: ofChange };
     const found = isDone ? written : await this.#explain(changing, changes, statement, filled, on);
     if (touch && !isDone && found.rows.length > 0) await this.#read(where, returning, slots, on, true);
     // The column behind those of a row is true for a new one; that of one as the values say does not differ.
@@ -367,14 +368,6 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const known = triggersOf(this.#compiler.table, on);
     return isPromise(known) ? known.then(send) : send(known);
   }
-}
-
-/** The references of an operation that values have. A new row and a change may have others. */
-function referencesIn(
-  { references = [] }: Pick<ReplaceOperation, 'references'>,
-  values: Readonly<Record<string, unknown>>,
-): readonly Reference[] {
-  return references.filter(({ attribute }) => (values[attribute] ?? null) !== null);
 }
 
 /** Any connection of the pool, with the settings of the running code. */

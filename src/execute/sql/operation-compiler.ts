@@ -4,7 +4,7 @@
  * limited.
  */
 import { orderShape } from '../../compile/compile-sort.js';
-import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import type { ModelInfo } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type {
   DeleteOperation,
@@ -99,24 +99,33 @@ export class OperationCompiler {
     });
   }
 
-  /** @param changes their shape; null where a row that is there stays as it is */
-  replace(shape: RowShape, changes: RowShape | null, operation: Written): Statement {
+  /**
+   * @param changes their shape; null where a row that is there stays as it is
+   * @param ofRow references of a new row; those of the operation are of the change
+   */
+  replace(
+    shape: RowShape,
+    changes: RowShape | null,
+    operation: Written,
+    ofRow: readonly Reference[],
+  ): Statement {
     const { where, references = [], returning } = operation;
     const selection = this.#selection(returning);
-    const all: Junction<Value> = { kind: 'and', operands: [where, ...references.map(referredRow)] };
+    const all: Junction<Value> = {
+      kind: 'and',
+      operands: [where, ...[...ofRow, ...references].map(referredRow)],
+    };
     const always = changes !== null && this.#isAlways(changes, operation);
-    const name = `replace ${always ? 'always ' : ''}${shape} ${changes} ${selection.number} `;
+    const name = `replace ${always ? 'always ' : ''}${shape} ${changes} ${ofRow.length} ${selection.number} `;
     return this.#bound(all, name, (lifted) => {
       const [found, ...rows] = (lifted as Junction<Value>).operands;
       const row = this.encoder.attributesOf(shape);
       const set = changes === null ? null : this.encoder.attributesOf(changes);
-      const rowsOf = (written: readonly AttributeInfo[]) =>
-        rows.filter((_, index) => written.some(({ name }) => name === references[index]?.attribute));
-      const whole = set && allOf(found as Predicate, ...rowsOf(set));
+      const whole = set && allOf(found as Predicate, ...rows.slice(ofRow.length));
       return compileReplace(this.table, {
         row,
         change: set && whole && { set, where: whole, returning: selection, always },
-        references: allOf(...rowsOf(row)),
+        references: allOf(...rows.slice(0, ofRow.length)),
         returning: selection,
       });
     });

@@ -4,7 +4,7 @@ import type { ColumnType } from '../../describe/column-type.js';
 import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { DeletionMark, Reference } from '../../operation/operation.js';
-import { allOf, equalTo } from '../../operation/predicates.js';
+import { allOf, compared, equalTo } from '../../operation/predicates.js';
 import type { OuterValue, Predicate, RelatedFilter, Slot, Value } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import type { WrittenAttribute } from './encode-parameter.js';
@@ -16,12 +16,21 @@ import { type Statement, toStatement, writtenSlot } from './statement.js';
 /** The moment of a write. */
 export const NOW: Slot = Object.freeze({ slot: 'now' });
 
-/** Condition that the row of a written reference is there. */
-export function referredRow(reference: Reference): RelatedFilter<Value> {
-  return rowReferred(reference, writtenSlot);
+/** Condition that the row of a written reference is there, or that the row which is changed lacks a part of it. */
+export function referredRow(reference: Reference): Predicate {
+  const { more = [], own = [] } = reference;
+  if (own.length === 0) return rowReferred(reference, writtenSlot);
+  const isOwn = (name: string) => own.some(({ attribute }) => attribute === name);
+  const row = rowReferred({ ...reference, more: [...more, ...own] }, (attribute) =>
+    isOwn(attribute) ? { attribute } : writtenSlot(attribute),
+  );
+  return {
+    kind: 'or',
+    operands: [...own.map(({ attribute }) => compared(attribute, '=isnull=', ['true'])), row],
+  };
 }
 
-/** The same. @param value makes the value of an attribute of the reference */
+/** The row of a reference all of whose values are there. @param value makes the value of an attribute of the reference */
 export function rowReferred<V extends Value>(
   { attribute, target, key, more = [], where }: Reference,
   value: (attribute: string) => V | OuterValue,

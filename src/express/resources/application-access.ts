@@ -8,7 +8,7 @@ import type { AccessPlan } from '../../compile/resource-plan.js';
 import { crudRecords } from '../../declare/crud.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeModel, describeRecords } from '../../describe/describe-model.js';
-import { type ForeignKey, foreignKeysOf } from '../../describe/foreign-keys.js';
+import { type ForeignKey, foreignKeysOf, keyAttributes } from '../../describe/foreign-keys.js';
 import { ownModel } from '../../describe/record.js';
 import { keyText } from '../../describe/row-key.js';
 import { keepsRows } from '../../describe/soft-deletion.js';
@@ -16,6 +16,7 @@ import type { Repository } from '../../execute/records/repository.js';
 import { liveRows } from '../../features/soft-delete/sequelize-deletion.js';
 import { requestResource } from '../../request/request-notes.js';
 import { ruledModels, type SerializerRegistry, withMasks } from '../../respond/result-serializer.js';
+import { bodySchema } from '../../schema/body-schema.js';
 import { throwProblems } from '../../util/config-error.js';
 import { keptIn } from '../../util/memo.js';
 import type { Resource } from './resource.js';
@@ -47,11 +48,26 @@ export function accessOfApplication(
     const own = known.has(model) ? model : ownModel(model);
     return keptIn(known, own, () => accessOfUnserved(own, shared));
   };
+  const plans = new Map(resources.map(({ plan }) => [plan.model, plan]));
+  /** True for an attribute that a body of a change may have. */
+  const isChanged = (model: ModelClass): ((name: string) => boolean) => {
+    const plan = plans.get(model) ?? plans.get(ownModel(model));
+    if (!plan) return (name) => describeRecords(model).attributes.get(name)?.role !== 'primaryKey';
+    const { properties } = bodySchema(plan, 'update');
+    return (name) => properties.has(name);
+  };
   const keys = new Map<ModelClass, readonly RuledKey[]>();
   return Object.freeze({
     areNone: !isRuled,
     accessTo: (model: ModelClass) => find(model)?.access ?? null,
-    keysOf: (model: ModelClass) => keptIn(keys, model, () => ruledKeys(model, find)),
+    keysOf: (model: ModelClass) =>
+      keptIn(keys, model, () =>
+        ruledKeys(model, find).map((key) => {
+          if (!key.more) return key;
+          const isOpen = isChanged(model);
+          return { ...key, kept: new Set(keyAttributes(key).filter((name) => !isOpen(name))) };
+        }),
+      ),
   });
 }
 

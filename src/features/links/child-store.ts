@@ -43,7 +43,7 @@ export function compileChildStore(
   const writeOne = compileSingle(target, USUAL.update, rows, runMethod);
   const inputOf = async ({ request }: Action, { id }: FoundLink, child: Access, value: unknown) => {
     const values = withGiven({ [below.relation.targetKey]: value }, child, 'update') as BodyValues;
-    const access = await accessToWrite(request, plan.model, child, values);
+    const access = await accessToWrite(request, plan.model, child, values, 'update');
     const text = (name: string) => {
       const index = address.findIndex((part) => part.name === name);
       return address.length > 1 ? recordValue(address[index]?.type, id[index] as string) : id[index];

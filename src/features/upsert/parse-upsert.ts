@@ -110,7 +110,7 @@ export function compileRecordParser(plan: ResourcePlan) {
     const missing = keyNames(address).filter((name) => (valueAt(name) ?? null) === null);
     if (missing.length > 0) throw new InvalidBodyError(missing.map(missingPart));
     const written = { ...access.given.update, ...whole };
-    const granted = await accessToWrite(request, plan.model, access, written);
+    const granted = await accessToWrite(request, plan.model, access, written, 'create');
     // A class of the user's may add values that the body does not have.
     const sent = Object.keys(schema.isExplicit ? values : (body as object));
     return {
