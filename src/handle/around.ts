@@ -5,6 +5,7 @@ import type { Endpoint } from '../declare/endpoint.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { AnswerDraft, Feature } from '../operation/feature.js';
+import type { RowWork } from '../operation/route-settings.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { StatementTarget } from '../postgres/index.js';
 import type { RequestArguments } from '../request/parse-request.js';
@@ -81,6 +82,14 @@ export interface ActingFeature extends Feature {
   readonly completion?: (resource: Resource, endpoint: Endpoint) => Completion | null;
   /** @param relation of the resource, that has a list under each record */
   readonly memberBelow?: (relation: string) => MemberBelow | null;
+  /** The operations on rows of other models that a route of the resource may do as well. */
+  readonly works?: (route: RouteSpec) => readonly RowWork[];
+}
+
+/** The operations on rows that a route may do. */
+export function worksOf({ plan: { model }, features }: Resource, route: RouteSpec): readonly RowWork[] {
+  const all: readonly ActingFeature[] = features.all;
+  return [{ model, operation: route.operation }, ...all.flatMap(({ works }) => works?.(route) ?? [])];
 }
 
 /** The members that features add to the records of a list under a record. */

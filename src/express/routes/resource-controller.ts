@@ -5,6 +5,7 @@ import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { isWrite } from '../../declare/endpoint.js';
 import { operationChannel, traceOperation } from '../../diagnostics/channels.js';
+import { worksOf } from '../../handle/around.js';
 import {
   answerChanges,
   answerReasons,
@@ -106,6 +107,7 @@ export function registerResourceController(
       plan,
       operation: `${plan.name}.${operationName(method, spec)}`,
       verb: spec?.verb ?? null,
+      works: spec ? worksOf(resource, spec) : [],
       isAmbient: isUserCodeRun(),
     }));
     addGeneratedMetadata(resource, method, controller, lineage);
@@ -353,6 +355,7 @@ export function registerPlainController(
       plan: null,
       operation: `${base.name}.${method}`,
       verb: null,
+      works: [],
       isAmbient: true,
     }));
   }

@@ -3,14 +3,18 @@ import type { Request } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
 import { addSetting } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { ModelClass } from '../../declare/crud-options.js';
 import { foreignKeysOf } from '../../describe/foreign-keys.js';
+import { ofTables } from '../../describe/table-facts.js';
+import { runsCodeInWrites } from '../../execute/customization/plain-queries.js';
 import type { RouteSettings } from '../../operation/route-settings.js';
 import { requestId } from '../../request/standard-headers.js';
 import type { Logger } from '../../util/logger.js';
-import { then } from '../../util/promises.js';
+import { type Maybe, then } from '../../util/promises.js';
 import { IDEMPOTENCY_KEY, parseKey } from '../idempotency/idempotency-key.js';
 import { type ActorRule, isCaptured } from './capture-options.js';
 import { isOfTable, sourceOf } from './change-table.js';
+import { directWrites, modelsAbove, type RowWrite, reachedTables } from './reached-tables.js';
 import { TriggerGate } from './trigger-gate.js';
 
 /** The writer of a change, as `crud_changes` has it in the column `context`. Null there for a writer that is not this library. */
@@ -52,15 +56,27 @@ export function captureSettings(
   if (captured.length === 0) return null;
   const { actor = null } = (application['history'] as { readonly actor: ActorRule | null } | undefined) ?? {};
   const gates = captured.map((stored) => ({ stored, gate: new TriggerGate(stored, plans, logger) }));
-  const parents = tablesAbove(captured, plans);
-  return ({ plan, operation, verb, isAmbient }) => {
-    // Another resource may write the same table.
-    const { gate } = (plan && gates.find(({ stored }) => isOfTable(stored, plan))) ?? {};
-    const isWritten = gate || isAmbient || (verb !== 'post' && plan !== null && parents.has(sourceOf(plan)));
-    if (verb === 'get' || !isWritten) return null;
+  const models = modelsAbove(plans);
+  const parents = tablesAbove(captured, models);
+  const mayLeadOn = ({ model, write }: RowWrite): boolean =>
+    (write !== 'insert' && parents.has(sourceOf({ model }))) || runsCodeInWrites(model);
+  return ({ plan, operation, verb, works, isAmbient }) => {
+    if (verb === 'get') return null;
+    const writes = directWrites(works);
+    const findGates = () => {
+      const tables = reachedTables(writes, models);
+      // Another resource may write the same table.
+      const isWritten = ({ model }: ResourcePlan) =>
+        plan !== null &&
+        (isOfTable({ model }, plan) ||
+          (model.sequelize === plan.model.sequelize && tables.has(sourceOf({ model }))));
+      return gates.flatMap(({ stored, gate }) => (isWritten(stored) ? gate : []));
+    };
+    if (!isAmbient && findGates().length === 0 && !writes.some(mayLeadOn)) return null;
+    const gatesNow = ofTables(findGates);
     return (request: WritingRequest) =>
       // A method of the user's may only read.
-      then(verb !== null || request.method !== 'GET' ? gate?.pass() : undefined, () =>
+      then(verb !== null || request.method !== 'GET' ? passAll(gatesNow()) : undefined, () =>
         then(actor ? guarded(actor, request) : null, (answer) => {
           const key = keyOf(request);
           const context: ChangeContext = {
@@ -74,6 +90,11 @@ export function captureSettings(
         }),
       );
   };
+}
+
+/** Passes all. Most have nothing to wait for. */
+function passAll(gates: readonly TriggerGate[]): Maybe<void> {
+  return gates.reduce<Maybe<void>>((before, gate) => then(before, () => gate.pass()), undefined);
 }
 
 function actorText(answer: unknown): string | null {
@@ -100,13 +121,16 @@ function keyOf(request: Request): string | null {
 }
 
 /** Tables whose writes may change rows of the captured ones by foreign keys, over any number of tables. */
-function tablesAbove(captured: readonly ResourcePlan[], plans: readonly ResourcePlan[]): ReadonlySet<string> {
+function tablesAbove(
+  captured: readonly ResourcePlan[],
+  models: ReadonlySet<ModelClass>,
+): ReadonlySet<string> {
   const above = new Set<string>();
   const reached = new Set(captured.map(sourceOf));
   // A set has its new members follow.
   for (const source of reached)
-    for (const plan of plans.filter((each) => sourceOf(each) === source))
-      for (const { target } of foreignKeysOf(plan.model)) {
+    for (const model of [...models].filter((each) => sourceOf({ model: each }) === source))
+      for (const { target } of foreignKeysOf(model)) {
         if (!target.sequelize) continue;
         above.add(sourceOf({ model: target }));
         reached.add(sourceOf({ model: target }));

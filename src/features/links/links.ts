@@ -9,6 +9,7 @@ import { decideRows } from '../../handle/decide-route.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { DescribedRoute } from '../../openapi/described-route.js';
 import type { FeatureContext, FeatureFactory } from '../../operation/feature.js';
+import type { RowWork } from '../../operation/route-settings.js';
 import { type RoutePlan, USUAL } from '../../operation/route-spec.js';
 import { subresourceOf } from '../sub-resources/sub-resources.js';
 import { describeLinks, WORDS } from './describe-links.js';
@@ -31,7 +32,14 @@ type Relation = ReturnType<typeof linkedRelations>[number];
 export const links: FeatureFactory = Object.assign(
   ({ plan }: FeatureContext): ActingFeature | null => {
     const all = linkedRelations(plan);
-    return all.length === 0 ? null : { memberBelow: (name: string) => shownLinks(all, name) };
+    if (all.length === 0) return null;
+    return {
+      memberBelow: (name: string) => shownLinks(all, name),
+      works: ({ method }) =>
+        all.flatMap((each) =>
+          WORKS.flatMap((work) => (methodOf(work, each) === method ? worksOf(work, each) : [])),
+        ),
+    };
   },
   {
     resourceOptions: { links: compileLinks },
@@ -48,14 +56,28 @@ const WORKS: readonly LinkWork[] = ['link', 'unlink', 'add', 'replace'];
 
 const VERBS = { link: 'put', unlink: 'delete', add: 'post', replace: 'put' } as const;
 
+/** No method of a controller has a dot in its name. */
+function methodOf(work: LinkWork, { below }: Relation): string {
+  return `${below.relation.name}.${work}`;
+}
+
+/** The rows of a join model are made and removed, and those of children changed. */
+function worksOf(work: LinkWork, { below: { relation } }: Relation): readonly RowWork[] {
+  const { target, through } = relation;
+  if (!through) return [{ model: target, operation: 'update' }];
+  const added = work === 'unlink' ? [] : (['create', 'update'] as const);
+  const removed = work === 'unlink' || work === 'replace' ? (['delete'] as const) : [];
+  return [...added, ...removed].map((operation) => ({ model: through.model, operation }));
+}
+
 function routeOf(work: LinkWork, relation: Relation): HandledRoute & DescribedRoute {
   const { below, link } = relation;
   const { name } = below.relation;
+  const method = methodOf(work, relation);
   const route: HandledRoute & DescribedRoute = {
     ...USUAL.update,
     endpoint: 'links',
-    // No method has a dot in its name.
-    method: `${name}.${work}`,
+    method,
     verb: VERBS[work],
     path: work === 'link' || work === 'unlink' ? `${below.path}/:target` : below.path,
     parameters: [],
@@ -67,9 +89,7 @@ function routeOf(work: LinkWork, relation: Relation): HandledRoute & DescribedRo
     mend: (owner) => `leave '${name}' out of the links of ${owner}`,
     problems: (resource) => (work === 'link' ? problems(resource, relation) : []),
     decide: (context) =>
-      decideRows(context.resource, { ...USUAL.update, method: `${name}.${work}` }, context, () =>
-        blockers(relation),
-      ),
+      decideRows(context.resource, { ...USUAL.update, method }, context, () => blockers(relation)),
     compile: (context) => {
       const { plan: _, ...sides } = subresourceOf(below, context);
       return compileLinkHandler({ below, link, ...sides }, work, route, context);

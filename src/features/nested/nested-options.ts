@@ -8,6 +8,8 @@ import { type ModelInfo, versionOf } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { isUniqueAttribute } from '../../handle/resource-arguments.js';
 import type { FoundIndex } from '../../operation/feature.js';
+import type { RowWork } from '../../operation/route-settings.js';
+import type { RouteSpec } from '../../operation/route-spec.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
 
 /** Writes of children, in the order that they are executed in. */
@@ -22,6 +24,29 @@ export type Form = 'create' | 'update' | 'replace';
 export function isTaken({ isWhole, verbs }: NestedLevel, form: Form): boolean {
   if (form === 'replace') return isWhole;
   return form === 'update' || verbs.has('create');
+}
+
+/** The bodies of routes that have children. */
+const FORMS: Readonly<Partial<Record<string, Form>>> = {
+  create: 'create',
+  createMany: 'create',
+  update: 'update',
+  updateMany: 'update',
+  replace: 'replace',
+};
+
+/** The operations on children, and on theirs, that a route may do. */
+export function worksOf(
+  levels: ReadonlyMap<string, NestedLevel>,
+  { endpoint }: Pick<RouteSpec, 'endpoint'>,
+): readonly RowWork[] {
+  const form = FORMS[endpoint];
+  return [...levels.values()].flatMap((level) => {
+    if (!form || !isTaken(level, form)) return [];
+    const verbs = form === 'create' ? ['create' as const] : [...level.verbs];
+    const { model } = level.plan.target;
+    return [...verbs.map((operation) => ({ model, operation })), ...worksOf(level.nested, { endpoint })];
+  });
 }
 
 /** A relation whose rows are written with their parent. */

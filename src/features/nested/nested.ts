@@ -31,6 +31,7 @@ import {
   type NestedLevel,
   nestedLevels,
   relateNested,
+  worksOf,
 } from './nested-options.js';
 import { compileMembers, type NestedInputs, type NestedSet } from './parse-nested.js';
 import { compileReadAgain } from './read-again.js';
@@ -56,6 +57,7 @@ function makeFeature({ plan }: FeatureContext): ActingFeature | null {
     },
     rewrite: { create: withKeys, update: withKeys, replace: withKeys },
     varies: ({ nested }: Inputs) => nested !== undefined,
+    works: (route) => worksOf(levels, route),
     completion(resource, endpoint): Completion | null {
       const base = baseOf(endpoint);
       if (base !== 'create' && base !== 'update' && base !== 'replace') return null;
