@@ -18,7 +18,7 @@ import { chosenNames } from '../chosen-names.js';
 import { fieldsReader } from '../fields.js';
 import { placeInputs, sizeInput } from '../paging.js';
 import { findPast } from './past-record.js';
-import { namedColumns, type PastView, readChanges } from './read-changes.js';
+import { compileView, readChanges } from './read-changes.js';
 
 type HistoryArguments = Omit<RequestArguments, 'query'> & { readonly query: HistoryInputs };
 
@@ -36,7 +36,7 @@ const SORT = Object.freeze([Object.freeze({ attribute: 'id', descending: true })
 /** The inputs of a history. */
 export function historyInputs({ plan }: Pick<Resource, 'plan'>): readonly Input[] {
   const names = storedProperties(plan).map(({ name }) => name);
-  const { read, absentFor } = fieldsReader(names);
+  const { read } = fieldsReader(names);
   return [
     ...placeInputs((text) => text, 'of the same record'),
     sizeInput(plan.pageSize),
@@ -44,7 +44,7 @@ export function historyInputs({ plan }: Pick<Resource, 'plan'>): readonly Input[
       in: 'query',
       name: 'fields',
       endpoints: [],
-      absentFor,
+      absent: null,
       read: (text, { issues, access }) => read(text, access.form, issues),
       describe: () => chosenNames('Changes of these properties alone.', names, names.length),
     },
@@ -62,14 +62,16 @@ function compileParser({ plan, access: evaluate }: Resource) {
 
 function scopeOf({ plan }: Resource, { id, access, query }: HistoryArguments): CursorScope {
   const rows = access.digest() || null;
-  return { plan, sort: SORT, digest: ['history', idText(plan.info.address, id), query.fields, rows] };
+  const mask = [...access.form.unreadable].sort();
+  const digest = ['history', idText(plan.info.address, id), query.fields, mask, rows];
+  return { plan, sort: SORT, digest };
 }
 
 /** Compiles the handler. */
 export function compileHistoryHandler(context: HandlerContext): ActionRunner {
   const { resource } = context;
   const { plan, cursors } = resource;
-  const all = storedProperties(plan);
+  const viewOf = compileView(plan);
   return compileValueHandler<HistoryArguments>(context, {
     resources: [resource],
     parse: compileParser(resource),
@@ -84,8 +86,7 @@ export function compileHistoryHandler(context: HandlerContext): ActionRunner {
       };
       const window = { after: placeOf('after'), before: placeOf('before'), size };
       const past = await findPast(resource, request, input, on);
-      const properties = fields ? all.filter(({ name }) => fields.includes(name)) : all;
-      const view: PastView = { properties, named: namedColumns(plan, access), access };
+      const view = { ...viewOf(access.form, fields), access };
       const page = await readChanges(resource, view, past.rowId, window, on);
       const items = page.items as readonly object[] as readonly WireRecord[];
       return envelopeOf(page, 'cursor', false, items, (place) => cursors.encode(place, scope));

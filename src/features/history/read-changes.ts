@@ -6,21 +6,12 @@ import type { CursorPage, PageSource } from '../../execute/page.js';
 import { findPage } from '../../execute/page.js';
 import { selectValues, type ValueRow } from '../../execute/session/select-values.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { Access } from '../../operation/access.js';
+import type { Access, AccessForm } from '../../operation/access.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import { excludedAttributes } from '../capture/capture-options.js';
-import type { StoredProperty } from '../capture/stored-properties.js';
+import { type StoredProperty, storedProperties } from '../capture/stored-properties.js';
 import { type ChangeChoice, changesSql } from './history-sql.js';
-
-/** Columns whose values are not stored, by the names that changes of them have. */
-export function namedColumns(
-  plan: ResourcePlan,
-  { form }: Pick<Access, 'form'>,
-): ReadonlyMap<string, string> {
-  const left = excludedAttributes(plan).filter(({ name }) => !form.unreadable.has(name));
-  return new Map(left.map(({ column, name }) => [column, name]));
-}
 
 /** The value of an attribute before and after. A side that is not seen is absent, and so is a value that is not stored. */
 interface Change {
@@ -49,8 +40,27 @@ export interface ChangeItem {
 /** Part of a record's past that a request may see. */
 export interface PastView {
   readonly properties: readonly StoredProperty[];
+  /** Columns whose values are not stored, and the names that changes of them have. */
   readonly named: ReadonlyMap<string, string>;
   readonly access: Access;
+}
+
+/** Compiles the parts of the past of records. `fields` names properties of answers; null is all of them, and what no answer shows. */
+export function compileView(plan: ResourcePlan) {
+  const all = storedProperties(plan);
+  const left = excludedAttributes(plan).map(({ name, column }) => {
+    const shown = all.find(({ attribute }) => attribute === name);
+    return { name: shown?.name ?? name, attribute: name, column };
+  });
+  return (
+    { unreadable }: AccessForm,
+    fields: readonly string[] | null,
+  ): Pick<PastView, 'properties' | 'named'> => {
+    const isAsked = ({ name, attribute }: Pick<StoredProperty, 'name' | 'attribute'>) =>
+      !unreadable.has(attribute) && (fields?.includes(name) ?? true);
+    const named = new Map(left.filter(isAsked).map(({ column, name }) => [column, name]));
+    return { properties: all.filter(isAsked), named };
+  };
 }
 
 /** A run through the changes of a record, from a place on. */

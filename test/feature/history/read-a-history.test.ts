@@ -1,6 +1,6 @@
 /** `GET /{id}/history`: the changes of a record, by the rules of today on the values of then. */
 import { expect } from 'chai';
-import { Exclude } from 'class-transformer';
+import { Exclude, Expose } from 'class-transformer';
 import { Column, DataType, DefaultScope, Table } from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
@@ -62,6 +62,22 @@ class Page extends KeyedRow {
   @Column(DataType.TEXT) declare body: string | null;
 }
 
+class BadgeView {
+  @Expose() id!: number;
+  @Expose({ name: 'picture' }) photo!: string;
+}
+
+@Crud({
+  can: { history: true },
+  history: { exclude: ['photo'] },
+  endpoints: ['read', 'history'],
+  readSchema: BadgeView,
+})
+@Table({ tableName: 'badges', timestamps: false })
+class Badge extends NumberedRow {
+  @Column(DataType.TEXT) declare photo: string;
+}
+
 /** A change of an answer. */
 interface Item {
   readonly id: string;
@@ -75,7 +91,7 @@ const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('the history of a record', () => {
   const site = serveTestApp(() => ({
-    models: [Worker, Shop, Page, Door],
+    models: [Worker, Shop, Page, Door, Badge],
     bootstrap: { indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -88,7 +104,7 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
   };
   const HISTORY = '/workers/1/history';
 
-  beforeEach(() => emptyTables(site, 'workers', 'shops', 'pages', 'doors', 'crud_changes'));
+  beforeEach(() => emptyTables(site, 'workers', 'shops', 'pages', 'doors', 'badges', 'crud_changes'));
   const insert = (values = `1, 'a', 3, 'Ann', 10, 'Rome', 'p', 's', 0`) =>
     sql(`INSERT INTO workers VALUES (${values})`);
 
@@ -286,6 +302,39 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
     ]);
     expect((await get(`${HISTORY}?fields=wage`)).status).to.equal(400);
     expect((await get(`${HISTORY}?fields=wage`, { Role: 'staff' })).status).to.equal(200);
+  });
+
+  it('has no change of other properties whose values are not stored', async () => {
+    await insert();
+    await sql(`UPDATE workers SET photo = 'hidden 1', "full name" = 'x'`);
+    await sql(`UPDATE workers SET photo = 'hidden 2'`);
+    await sql(`UPDATE workers SET secret = 'hidden 3'`);
+    const changed = async (fields: string, headers = {}) =>
+      (await items(`${HISTORY}?fields=${fields}`, headers)).map((each) => each.changed);
+    for (const headers of [{}, { Role: 'staff' }]) {
+      expect(await changed('name', headers)).to.deep.equal([['name'], ['name']]);
+      expect(await changed('photo', headers)).to.deep.equal([['photo'], ['photo'], ['photo']]);
+      expect(await changed('name,photo', headers)).to.deep.equal([
+        ['photo'],
+        ['name', 'photo'],
+        ['name', 'photo'],
+      ]);
+      expect((await items(HISTORY, headers)).map((each) => each.changed.at(-1))).to.deep.equal([
+        'secret',
+        'photo',
+        'photo',
+        'secret',
+      ]);
+    }
+  });
+
+  it('names a value that is not stored as answers do', async () => {
+    await sql(`INSERT INTO badges VALUES (1, 'hidden 1'); UPDATE badges SET photo = 'hidden 2'`);
+    for (const query of ['', '?fields=picture']) {
+      const [last] = await items(`/badges/1/history${query}`);
+      expect(last?.changed).to.deep.equal(['picture']);
+    }
+    expect((await items('/badges/1/history?fields=id')).map(({ op }) => op)).to.deep.equal(['create']);
   });
 
   it('refuses other parameters, and sizes beyond the largest', async () => {
