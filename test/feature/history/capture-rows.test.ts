@@ -85,6 +85,16 @@ describe('changes by triggers for rows', () => {
     expect(await events()).to.deep.equal(['singles 1 i', 'singles 1 u', 'singles  t']);
   });
 
+  it('stand in the order of the writes, where a trigger whose name comes later writes the same row', async () => {
+    await run(`DELETE FROM crud_changes;
+      CREATE FUNCTION write_again() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN UPDATE singles SET value = value + 1 WHERE id = NEW.id; RETURN NULL; END $$;
+      CREATE TRIGGER number_singles AFTER INSERT ON singles FOR EACH ROW EXECUTE FUNCTION write_again()`);
+    const { body } = await site.agent.post('/singles').send({ value: 1 }).expect(201);
+    await run('DROP FUNCTION write_again CASCADE');
+    expect(await events()).to.deep.equal([`singles ${body.id} i`, `singles ${body.id} u`]);
+  });
+
   it('are refused for views', async () => {
     const message = await configError(() => buildBoth({ models: [Viewed], logger }));
     expect(message).to.include(
