@@ -68,29 +68,33 @@ export function compileAccessRules(
   const makeAccess = compileAccessOf(info, plan);
   const scoped = [...plan.scope.values()];
   const fields = [...plan.fields];
+  const evaluate = (request: Request, endpoint: RuledWork | null, allowed: Predicate | null) => {
+    const writes = writesOf(endpoint);
+    const asked = scoped.map((rule) => guarded(rule, request));
+    asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, evaluateUnreadable(request));
+    for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
+    if (evaluateGiven) asked.push(evaluateGiven(request, endpoint));
+    return then(all(asked), (answers) => {
+      const refused = writes.flatMap((write, turn) =>
+        fields.flatMap(([name, { update }], index) => {
+          const isAllowed = answers[scoped.length + 2 + turn * fields.length + index] === true;
+          const isKept =
+            endpoint === 'upsert' ? update === false : endpoint === 'replace' && isGivenByPath(info, name);
+          return isAllowed || (write === 'update' && isKept) ? [] : name;
+        }),
+      );
+      const given = evaluateGiven ? (answers.at(-1) as GivenValues) : NONE_GIVEN;
+      return makeAccess(answers, refused, allowed, given);
+    });
+  };
   return (request, endpoint, before) => {
     const can = endpoint ? allowedRows(info, plan, endpoint, request) : null;
     return then(can, (allowed) => {
-      const writes = writesOf(endpoint);
-      if (before && writes.length === 0 && !isPromise(before))
-        return before.allowed === allowed ? before : accessWith(before, { allowed });
-      const asked = scoped.map((rule) => guarded(rule, request));
-      asked.push(plan.visible ? guarded(plan.visible, request) : EVERYTHING, evaluateUnreadable(request));
-      for (const write of writes) for (const [, rules] of fields) asked.push(allows(rules[write], request));
-      if (evaluateGiven) asked.push(evaluateGiven(request, endpoint));
-      return then(all(asked), (answers) => {
-        const from = scoped.length + 2;
-        const refused = writes.flatMap((write, turn) =>
-          fields.flatMap(([name, { update }], index) => {
-            const isAllowed = answers[from + turn * fields.length + index] === true;
-            const isKept =
-              endpoint === 'upsert' ? update === false : endpoint === 'replace' && isGivenByPath(info, name);
-            return isAllowed || (write === 'update' && isKept) ? [] : name;
-          }),
-        );
-        const given = evaluateGiven ? (answers.at(-1) as GivenValues) : NONE_GIVEN;
-        return makeAccess(answers, refused, allowed, given);
-      });
+      if (!before || writesOf(endpoint).length > 0) return evaluate(request, endpoint, allowed);
+      const reuse = (known: Access) => (known.allowed === allowed ? known : accessWith(known, { allowed }));
+      if (!isPromise(before)) return reuse(before);
+      // A rule of the other operation alone may have refused it.
+      return before.then(reuse, () => evaluate(request, endpoint, allowed));
     });
   };
 }

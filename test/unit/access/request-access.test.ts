@@ -41,6 +41,18 @@ describe('the access of a request', () => {
     }
   });
 
+  it('is asked once by operations that come at the same time, and refused to each by its own rule', async () => {
+    const team = counting(Promise.resolve(1));
+    const can = { list: () => Promise.resolve(false), read: () => Promise.resolve(true) };
+    const open = compileRequestAccess(planOf(Task, { scope: { team } }));
+    const request = {} as Request;
+    const [first, second] = await Promise.all([open(request, 'list'), open(request, 'read')]);
+    expect([second === first, team.asked]).to.deep.equal([true, 1]);
+    const closed = compileRequestAccess(planOf(Task, { scope: { team }, can }));
+    const [list, read] = await Promise.allSettled([closed(request, 'list'), closed(request, 'read')]);
+    expect([list.status, read.status]).to.deep.equal(['rejected', 'fulfilled']);
+  });
+
   it('has the rows of a write in code that runs for it, and those of no other operation', async () => {
     const update = () => filter`ownerId==${7}`;
     for (const later of [false, true]) {
