@@ -15,6 +15,8 @@ export interface ForeignKey {
   readonly key: string;
   /** The further attributes of a key of several. Default: none. */
   readonly more?: readonly FurtherKey[];
+  /** True where a change may write some of these attributes alone. Default: false. */
+  readonly takesParts?: boolean;
 }
 
 /** An attribute that names a row together with others, and that of the target with the same value. */
@@ -56,7 +58,27 @@ export function foreignKeysOf(model: ModelClass): readonly ForeignKey[] {
   for (const each of [...belongs, ...declared, ...decorated]) {
     found.set(`${each.attribute}\0${each.target.name}\0${each.key}`, each);
   }
-  return [...found.values(), ...severalKeysOf(model)];
+  const several = severalKeysOf(model);
+  const isNamed = (key: ForeignKey) =>
+    several.some(({ target, ...each }) => target === key.target && sorted(each) === sorted(key));
+  return [...found.values(), ...several, ...wholeKeys(decorated).filter((key) => !isNamed(key))];
+}
+
+/** The attributes of a key, in the same order for all spellings. */
+function sorted(key: Pick<ForeignKey, 'attribute' | 'more'>): string {
+  return [...keyAttributes(key)].sort().join('\0');
+}
+
+/** Decorated attributes for all parts of a key of several: they name one row together, beside what each of them means alone. */
+function wholeKeys(decorated: readonly ForeignKey[]): ForeignKey[] {
+  const targets = new Set(decorated.map(({ target }) => target));
+  return [...targets].flatMap((target): ForeignKey | [] => {
+    const parts = decorated.filter((each) => each.target === target);
+    const [first, ...more] = parts;
+    const names = new Set(parts.map(({ key }) => key));
+    const isWhole = names.size === parts.length && names.size === target.primaryKeyAttributes.length;
+    return first && more.length > 0 && isWhole ? { ...first, more, takesParts: true } : [];
+  });
 }
 
 /** The foreign keys of several attributes. */
@@ -79,8 +101,8 @@ export function keyAttributes({
 }
 
 /**
- * The part of a primary key that an attribute refers to. Of several parts it is the one with the same name, or at the same place where there
- * are as many attributes. It is undefined where there is no key.
+ * The part of a primary key that an attribute refers to. Of several parts it is the one with the same name, or at the same place among the
+ * others where there are as many of them as attributes. It is undefined where there is no key.
  */
 function keyPartFor(
   attribute: string,
@@ -88,7 +110,11 @@ function keyPartFor(
   key: readonly string[] | undefined = [],
 ): string | undefined {
   if (key.includes(attribute)) return attribute;
-  return (all.length === key.length ? key[all.indexOf(attribute)] : undefined) ?? key[0];
+  const [attributes, parts] = [
+    all.filter((each) => !key.includes(each)),
+    key.filter((each) => !all.includes(each)),
+  ];
+  return (attributes.length === parts.length ? parts[attributes.indexOf(attribute)] : undefined) ?? key[0];
 }
 
 /** Models that `references` of an attribute names, in each of its spellings. */

@@ -65,7 +65,10 @@ export function accessOfApplication(
         ruledKeys(model, find).map((key) => {
           if (!key.more) return key;
           const isOpen = isChanged(model);
-          return { ...key, kept: new Set(keyAttributes(key).filter((name) => !isOpen(name))) };
+          return {
+            ...key,
+            kept: new Set(keyAttributes(key).filter((name) => key.takesParts || !isOpen(name))),
+          };
         }),
       ),
   });
