@@ -229,6 +229,7 @@ export function computesProperties(plan: ResourcePlan): boolean {
   const getters = customAttributes(model, 'get');
   const isComputed = (name: string): boolean => {
     const attribute = info.attributes.get(name);
+    if (attribute?.isIdText) return false;
     if (!attribute || attribute.type.kind === 'virtual' || getters.has(name)) return true;
     if (!read) return isTransformed(model, name, 'read');
     const isShaped = isTransformed(read, name, 'read') || isTransformed(read, name, 'write');

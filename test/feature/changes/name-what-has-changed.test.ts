@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
-import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
@@ -69,6 +69,14 @@ class Lock extends NumberedRow {
   @Exclude() @Column(DataType.TEXT) declare code: string;
 }
 
+@Crud({ changes: true, id: { attributes: ['house', 'number'], member: 'id' } })
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends Model {
+  @PrimaryKey @Column(DataType.INTEGER) declare house: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare number: number;
+  @Exclude() @Column(DataType.TEXT) declare code: string | null;
+}
+
 @Crud({ changes: true, include: { lock: true } })
 @Table({ tableName: 'gates', timestamps: false })
 class Gate extends NumberedRow {
@@ -96,7 +104,7 @@ interface Event {
 
 describe('an event', () => {
   const site = serveTestApp(() => ({
-    models: [City, Tower, Label, Person, Lock, Gate, Article],
+    models: [City, Tower, Label, Person, Lock, Room, Gate, Article],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -157,6 +165,8 @@ describe('an event', () => {
   it('is there where another record is shown in one, and not for what is hidden otherwise', async () => {
     await sql(`INSERT INTO locks VALUES (1, 'a'); INSERT INTO gates VALUES (1, NULL, 'a')`);
     expect(await eventsOf('/locks/changes', () => sql(`UPDATE locks SET code = 'b'`))).to.deep.equal([]);
+    await sql('INSERT INTO rooms VALUES (1, 2)');
+    expect(await eventsOf('/rooms/changes', () => sql(`UPDATE rooms SET code = 'b'`))).to.deep.equal([]);
     const gates = await eventsOf('/gates/changes', async () => {
       await sql(`UPDATE gates SET code = 'b'`);
       await sql('UPDATE gates SET "lockId" = 1');
