@@ -26,11 +26,25 @@ export interface TransactionScope {
   readonly transaction: Transaction;
 }
 
-const sessions = new AsyncLocalStorage<SessionScope>();
+/** A session, and those of other instances around it. */
+interface NestedSession {
+  readonly session: SessionScope;
+  readonly outer: NestedSession | undefined;
+}
 
-/** Runs work inside a session: all promises that it awaits, directly or not, are in it too. */
+const sessions = new AsyncLocalStorage<NestedSession>();
+
+/** Runs work inside a session: all promises that it awaits, directly or not, are in it too. Sessions of other instances go on. */
 export function runInSession<T>(session: SessionScope, work: () => T): T {
-  return sessions.run(session, work);
+  return sessions.run({ session, outer: ofOthers(sessions.getStore(), session.sequelize) }, work);
+}
+
+/** The sessions of other instances: as many as there are instances, however deep the code is nested. */
+function ofOthers(nested: NestedSession | undefined, sequelize: Sequelize): NestedSession | undefined {
+  if (!nested) return undefined;
+  const outer = ofOthers(nested.outer, sequelize);
+  if (nested.session.sequelize === sequelize) return outer;
+  return outer === nested.outer ? nested : { ...nested, outer };
 }
 
 const onSequelize = new AsyncLocalStorage<true>();
@@ -45,10 +59,11 @@ export function isOnSequelize(): boolean {
   return onSequelize.getStore() === true;
 }
 
-/** The session that the running code is in, if that is one of this Sequelize instance. */
+/** The innermost session of this Sequelize instance that the running code is in. */
 export function currentSession(sequelize: Sequelize | undefined): SessionScope | undefined {
-  const session = sessions.getStore();
-  return session && session.sequelize === sequelize ? session : undefined;
+  let nested = sessions.getStore();
+  while (nested && nested.session.sequelize !== sequelize) nested = nested.outer;
+  return nested?.session;
 }
 
 /** Statement that sets the settings of a request: one text for as many settings, and its values. Frozen. */
