@@ -80,7 +80,7 @@ export function rangeMark(type: ColumnType): { readonly ofRange?: true } {
 export function operatorsOfColumn(
   operators: readonly CanonicalFilterOperator[],
   type: ColumnType,
-  found: Pick<ColumnFacts, 'baseType' | 'isOrdered'> | undefined,
+  found: Pick<ColumnFacts, 'baseType' | 'isOrdered' | 'isDeterministic'> | undefined,
 ): readonly CanonicalFilterOperator[] {
   const { kind } = type;
   if (!found) return operators;
@@ -94,7 +94,7 @@ export function operatorsOfColumn(
     if (!isOrdered || !isMoment) return false;
     if (isRange && ofRange) return base.endsWith('range');
     if (on === 'network') return base === 'inet' || base === 'cidr';
-    return on !== 'text' || isTextBase(base);
+    return on !== 'text' || (isTextBase(base) && found.isDeterministic);
   });
 }
 

@@ -25,6 +25,8 @@ export interface ColumnFacts {
   readonly isComposite: boolean;
   /** True where PostgreSQL has an order of its values, or of the elements of its arrays. */
   readonly isOrdered: boolean;
+  /** False for a collation in which different texts are equal: PostgreSQL has no patterns for them. */
+  readonly isDeterministic: boolean;
   /** The text of `MONEY_SAMPLE` as the database writes amounts of money; null for any other type. */
   readonly moneySample: string | null;
 }

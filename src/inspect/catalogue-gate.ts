@@ -1,7 +1,7 @@
 /** Holds requests back until the catalogue has completed the plan of their resource. */
 import { ConnectionError, type Sequelize } from 'sequelize';
 import { sortedAttribute, termsOf } from '../compile/compile-sort.js';
-import type { ResourcePlan, SortKey } from '../compile/resource-plan.js';
+import type { FilterPlan, RelationFilter, ResourcePlan, SortKey } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
 import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
@@ -128,6 +128,7 @@ export class CatalogueGate {
       const own = [
         ...keyProblems(plan),
         ...orderProblems(plan),
+        ...filterProblems(plan.name, plan.info, plan.filters, plan.relations.filters),
         ...tagProblems(plan),
         ...writtenProblems(plan),
         ...onlyProblems(plan),
@@ -245,6 +246,30 @@ function isSortedBy({ value }: SortKey, { isOrdered, baseType }: ColumnFacts): b
   if (value === undefined) return isOrdered;
   if (value.kind === 'json') return baseType === 'jsonb';
   return isTextBase(baseType) || CITEXT.test(baseType);
+}
+
+/** Filters that PostgreSQL does not have, also behind relations. */
+function filterProblems(
+  resource: string,
+  { attributes }: RecordInfo,
+  filters: ReadonlyMap<string, FilterPlan>,
+  relations: ReadonlyMap<string, RelationFilter>,
+  prefix = '',
+): string[] {
+  const own = [...filters].flatMap(([name, { attribute, jsonType, operators }]) => {
+    const found = attributes.get(attribute)?.found;
+    if (!found) return [];
+    const head = `${resource}: filterAllow names '${prefix}${name}', whose column is ${found.type}`;
+    if (jsonType && found.baseType !== 'jsonb')
+      return [`${head}, which is not jsonb; take it out of filterAllow, or change the type of the column.`];
+    return operators.length === 0 && !found.isDeterministic
+      ? [`${head} with a collation that is not deterministic, which has no patterns; allow other operators.`]
+      : [];
+  });
+  const behind = [...relations].flatMap(([name, { related, filters: inner, relations: more }]) =>
+    filterProblems(resource, related.target.info, inner, more, `${prefix}${name}.`),
+  );
+  return [...own, ...behind];
 }
 
 /** The type of an extension, whose schema may come before. */

@@ -107,6 +107,7 @@ const TABLES = `
             AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 64 = 64)
             AND NOT pg_column_is_updatable(c.oid, a.attnum, false),
           'isDomain', y.typtype = 'd', 'isComposite', b.typtype = 'c',
+          'isDeterministic', coalesce((SELECT o.collisdeterministic FROM pg_collation o WHERE o.oid = a.attcollation), true),
           'isOrdered', e.typtype <> 'b' OR e.oid IN (SELECT id FROM ordered),
           'moneySample', CASE WHEN 'money'::regtype IN (b.oid, b.typelem) THEN ${MONEY_SAMPLE}::numeric::money::text END,
           'labels', (SELECT json_agg(l.enumlabel ORDER BY l.enumsortorder) FROM pg_enum l WHERE l.enumtypid IN (b.oid, b.typelem)))
