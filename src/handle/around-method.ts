@@ -9,7 +9,9 @@ import type { Sequelize } from 'sequelize';
 import { checkSentNames } from '../access/reference-access.js';
 import type { EntityTagPlan } from '../compile/resource-plan.js';
 import { type Endpoint, ROW_RULE_NAMES, RULES_OF } from '../declare/endpoint.js';
-import { describeFault } from '../errors/database-fault.js';
+import { isOfKey } from '../describe/row-key.js';
+import { type DatabaseFault, describeFault } from '../errors/database-fault.js';
+import { refusedAttributes } from '../errors/refused-attributes.js';
 import { storedText } from '../execute/customization/hydrate-record.js';
 import { whyUnwritten } from '../execute/executor.js';
 import { refuseUnlessAllowed } from '../execute/records/refused-row.js';
@@ -179,19 +181,27 @@ export function inCondition(resource: Resource, operation: Endpoint, method: Met
 }
 
 /**
- * Runs the method of a replacement once more, in the session of the running code, where it fails on a unique value and the record
- * exists by now. The first run is undone before.
+ * Runs the method of a replacement once more, in the session of the running code, where another request has outrun its create. The first
+ * run is undone before.
  */
 function inRace(resource: Resource, operation: Endpoint, runMethod: MethodRunner): MethodRunner {
   if (operation !== 'replace') return runMethod;
   const { plan } = resource;
+  const { info } = plan;
+  // `CrudController.replace` sets the status before its create. Other creates fail on the key.
+  const mayBeOutrun = (fault: DatabaseFault, { response }: Action): boolean => {
+    const refused = refusedAttributes(info, fault);
+    const isOfAddress = refused.length > 0 && refused.every((name) => isOfKey(info.address, name));
+    return fault.kind === 'unique' && (response.statusCode === 201 || isOfAddress);
+  };
   return async (action, given) => {
     const session = plan.model.sequelize && joinableSession(plan.model.sequelize, 'write');
     if (!session) return runMethod(action, given);
     try {
       return await runInSavepoint(session, 'write', () => runMethod(action, given));
     } catch (error) {
-      if (describeFault(error)?.kind !== 'unique') throw error;
+      const fault = describeFault(error);
+      if (!fault || !mayBeOutrun(fault, action)) throw error;
       const id = argumentsOf(given)?.id ?? parsePathId(plan, action.request);
       const record = await contextOf(resource, action).repository.findLocked(id as Id);
       if (!record) throw error;

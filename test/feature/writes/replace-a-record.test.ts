@@ -395,6 +395,51 @@ describe('a PUT of a record', () => {
     expect([changed.status, ran]).to.deep.equal([400, 2]);
   });
 
+  it('runs hooks and overrides of a change once where another record has a unique value', async () => {
+    const ran: string[] = [];
+    class Items extends crudController(Item) {
+      override update(id: Id, values: UpdateValues<Item>, context: CrudContext<Item>) {
+        ran.push('override');
+        return super.update(id, values, context);
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    await put('a', { name: 'one' });
+    await put('b', { name: 'two' });
+    const taken = await withHook(
+      Item,
+      'beforeUpdate',
+      () => ran.push('hook'),
+      () => agent.put('/items/b').send({ name: 'one' }),
+    );
+    expectIssue(taken, 409, {
+      pointer: '/name',
+      code: 'unique',
+      detail: 'Another Item has the same name.',
+    });
+    expect(ran).to.deep.equal(['override', 'hook']);
+  });
+
+  it('is tried again after a lost race where an override finds the record by itself, and only then', async () => {
+    let ran = 0;
+    class Items extends crudController(Item) {
+      override async replace(id: Id, values: CreateValues<Item>, { repository }: CrudContext<Item>) {
+        ran += 1;
+        const found = await repository.find(id);
+        return found
+          ? repository.update(id, values as UpdateValues<Item>)
+          : repository.create({ ...values, code: String(id) });
+      }
+    }
+    const { agent } = await buildApp({ models: [Item], controllers: [Items] });
+    const answers = await withHook(Item, 'beforeCreate', meetingOf(2), () =>
+      Promise.all(['x', 'y'].map((name) => agent.put('/items/met').send({ name }))),
+    );
+    expect([answers.map(({ status }) => status), ran]).to.deep.equal([[200, 200], 3]);
+    await put('other', { name: 'z' });
+    expect([(await agent.put('/items/met').send({ name: 'z' })).status, ran]).to.deep.equal([409, 4]);
+  });
+
   it('goes through an override of its own, and through repositories', async () => {
     class Items extends Repository<Plain> {
       static override model = Plain;
