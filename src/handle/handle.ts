@@ -16,6 +16,7 @@ import { currentSession, type StatementTarget } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
+import { bindStream } from '../respond/stream-answer.js';
 import { isPromise, type Maybe, then } from '../util/promises.js';
 import {
   type AnyAround,
@@ -112,6 +113,7 @@ export function addedRouteHandler(
     let shown: unknown;
     const draft = await transact(metadata, action, session, async () => {
       const result = await controllerFor(action)[metadata.method]?.(...params);
+      bindStream(result, response);
       if (hasAccessRules(request)) await shaper.ready(result, action);
       const answer = shapePage ? await shapePage(result, action) : { result };
       if ('draft' in answer) return answer.draft;

@@ -25,6 +25,7 @@ import {
   serializeResult,
   transformResult,
 } from '../../respond/result-serializer.js';
+import { isStream, type Source, StreamAnswer } from '../../respond/stream-answer.js';
 import { thrownError } from '../../util/describe-error.js';
 import { answering, evaluateForAnswer } from '../resources/application-access.js';
 import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
@@ -226,11 +227,25 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   /** Methods and interceptors return records too, and class-transformer would show all there is in one. */
   protected override transformResult(result: unknown, action: ActionMetadata, options: Action): unknown {
+    if (isStream(result)) return this.#streamed(result, action, options);
     if (typeof result !== 'object' || result === null || isBytesOrStream(result)) return result;
     const shown = this.#shaped.has(result)
       ? result
       : answering(options.request, () => this.#transform(serializeResult(result, this.#serializers), action));
     return textOf(shown, action, options) ?? shown;
+  }
+
+  /** A stream that fails before the head of its answer is sent is answered as a method that has failed, without the headers of the route. */
+  #streamed(stream: Source, action: ActionMetadata, options: Action): StreamAnswer {
+    const response: Response = options.response;
+    const before = Object.keys(action.headers).map((name) => [name, response.getHeader(name)] as const);
+    return new StreamAnswer(stream, (error) => {
+      for (const [name, value] of response.headersSent ? [] : before) {
+        if (value === undefined) response.removeHeader(name);
+        else response.setHeader(name, value);
+      }
+      void this.handleError(error, action, options);
+    });
   }
 
   #transform(shown: unknown, action: ActionMetadata): unknown {
