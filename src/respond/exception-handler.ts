@@ -13,6 +13,7 @@ import { ClientGone, existingSessions, SAFE_METHODS } from '../request/request-s
 import { describeExposure } from '../schema/model-decorators.js';
 import { thrownError } from '../util/describe-error.js';
 import type { Logger } from '../util/logger.js';
+import { cutConnection } from './cut-connection.js';
 import { ofItem } from './item-problem.js';
 import { handedProblem, noteProblem, type Problem, toProblem, UNEXPECTED } from './problem.js';
 import {
@@ -105,10 +106,12 @@ export function exceptionHandler(logger?: Logger, isLast: () => boolean = () => 
       const handed = handedProblem(error);
       const problem = handed ?? requestProblem(error, request);
       if (problem === null) return;
-      if (problem.status >= 500 && !handed) log(error, problem.status);
-      if (response.writableEnded) return;
       // Half an answer went out: cutting the connection is the only way left to say that it is not whole.
-      if (response.headersSent) response.destroy();
+      const { headersSent, writableEnded, destroyed } = response;
+      const isCut = headersSent && !writableEnded && !destroyed;
+      if ((problem.status >= 500 || isCut) && !handed) log(error, problem.status);
+      if (writableEnded) return;
+      if (headersSent) cutConnection(response);
       else if (problemOption(request.app) === 'next' && !isLast()) {
         dropContentHeaders(response);
         next(noteProblem(thrownError(error, 'A middleware, or a route,'), problem));

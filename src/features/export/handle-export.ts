@@ -14,6 +14,7 @@ import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Inclusion, ListQuery } from '../../request/query/list-query.js';
 import { parseQueryString } from '../../request/query/query-string.js';
 import { requestSessions } from '../../request/request-sessions.js';
+import { cutConnection } from '../../respond/cut-connection.js';
 import { hasOwnJson, jsonReplacer } from '../../respond/json-answer.js';
 import { logFailure } from '../../respond/send-problem.js';
 import { InvalidQueryError, type RequestIssue } from '../../schema/request-issue.js';
@@ -25,7 +26,7 @@ import {
   listInputNames,
 } from './export-options.js';
 import { compileReader, type ExportChunk, type ExportReader } from './read-chunks.js';
-import { CutAnswer, cutConnection, StreamedAnswer } from './streamed-answer.js';
+import { CutAnswer, StreamedAnswer } from './streamed-answer.js';
 import { csvHead, csvLines, type WriteLine } from './write-csv.js';
 
 /** Characters of a piece that is written at once. */

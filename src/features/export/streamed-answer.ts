@@ -2,6 +2,7 @@
 import type { Response } from 'express';
 import { isDraining } from '../../express/server/express-server.js';
 import { pendingBytes } from '../../request/node-internals.js';
+import { cutConnection } from '../../respond/cut-connection.js';
 
 /** Reason of an answer that was cut. */
 export class CutAnswer extends Error {
@@ -126,21 +127,4 @@ export class StreamedAnswer {
 
 function ending(): CutAnswer {
   return new CutAnswer('The server is about to stop.');
-}
-
-/**
- * Cuts the connection of an answer. Without chunks (HTTP/1.0, as some proxies speak it) an answer ends with its connection, and only a reset differs from the
- * usual end.
- */
-export function cutConnection(response: Response): void {
-  const { socket } = response.req;
-  if (response.headersSent && !response.chunkedEncoding && response.req.httpVersionMajor === 1) {
-    try {
-      socket.resetAndDestroy();
-      return;
-    } catch {
-      // TLS has no reset, and its clients expect a notice before the end.
-    }
-  }
-  response.destroy();
 }

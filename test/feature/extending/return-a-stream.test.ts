@@ -137,6 +137,7 @@ const FAILING: Readonly<Record<string, () => unknown>> = {
 /** Streams that fail later. */
 const CUT: Readonly<Record<string, () => unknown>> = {
   thrown: () => Readable.from(pieces('thrown', 'half', broken())),
+  refused: () => Readable.from(pieces('refused', 'half', new HttpError(404, 'No more.'))),
   objects: () => Readable.from(pieces('objects', 'half', { id: 1 })),
   closed: () => {
     const stream = new PassThrough();
@@ -381,9 +382,18 @@ describe('returning a stream', () => {
       const sent = await fetch(`${site.server.url}/tapes/cut/${name}`);
       expect(sent.status).to.equal(200);
       expect(await sent.text().catch(() => 'cut')).to.equal('cut');
-      expect(reasons()).to.deep.equal([['error', 500]]);
+      expect(reasons()).to.deep.equal([['error', name === 'refused' ? 404 : 500]]);
     });
   }
+
+  it('resets the connection where an answer has no other end', async () => {
+    const socket = await site.server.connect();
+    const failed = once(socket, 'error');
+    socket.resume();
+    socket.write('GET /tapes/cut/thrown HTTP/1.0\r\n\r\n');
+    const [error] = await failed;
+    expect(error.code).to.equal('ECONNRESET');
+  });
 
   for (const name of Object.keys(LONG)) {
     it(`ends one whose client has left, and says nothing of it: ${name}`, async () => {
