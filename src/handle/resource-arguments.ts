@@ -1,13 +1,11 @@
 /** Reads parameters of the user's methods from their resource: the id, the record and the list query of a request. */
 
 import type { Action } from 'routing-controllers';
-import { accessSource } from '../access/reference-access.js';
 import { compileId } from '../compile/compile-id.js';
 import type { ResourcePlan } from '../compile/resource-plan.js';
 import { uniqueFields } from '../describe/foreign-keys.js';
 import { idOf, keyText } from '../describe/row-key.js';
 import { noSuchRecord } from '../errors/errors.js';
-import { guardRecords } from '../execute/records/guarded-record.js';
 import type { Repository } from '../execute/records/repository.js';
 import type { Id } from '../execute/records/repository-operations.js';
 import type { Resource } from '../express/resources/resource.js';
@@ -78,7 +76,7 @@ export function compileArguments(
 function recordFinder(resource: Resource, settings: PathSettings): FindRecord {
   const reading = operationSessions(resource, USUAL.read, settings).session;
   const writing = operationSessions(resource, USUAL.update, settings).transaction;
-  const { plan, access } = resource;
+  const { plan } = resource;
   return async (id, action, key) => {
     const { request, response } = action;
     const { repository } = contextOf(resource, action);
@@ -95,9 +93,7 @@ function recordFinder(resource: Resource, settings: PathSettings): FindRecord {
         if (String((record as RecordValues)[key]) === String(found[key])) return record;
         throw noSuchRecord({ name: plan.name, key });
       });
-    const record = await reading(sessions, find);
-    // The method runs elsewhere, and may write.
-    return guardRecords(record, accessSource(request, plan.model, plan.access && access));
+    return reading(sessions, find);
   };
 }
 

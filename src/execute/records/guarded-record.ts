@@ -19,7 +19,7 @@ import { keyText } from '../../describe/row-key.js';
 import { ambientTransactions } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
-import { currentSession, EngineSequelize } from '../../postgres/index.js';
+import { currentSession } from '../../postgres/index.js';
 import type { Comparison, Predicate, Value } from '../../request/query/predicate.js';
 import { keptIn } from '../../util/memo.js';
 import { pristineRow } from '../customization/hydrate-record.js';
@@ -50,17 +50,10 @@ export function guardRecords<R extends Model, T extends readonly R[] | R | null>
   source: AccessSource | null,
 ): T {
   if (source === null || records === null) return records;
-  const each = [records].flat() as readonly R[];
-  const [first] = each;
-  if (!first || isReadOnly(first)) return records;
   const known = new Map<object, PropertyDescriptorMap | null>();
-  for (const record of each) guardRecord(record, source, known);
+  // A record that a session has only read may be written once that has ended.
+  for (const record of [records].flat() as readonly R[]) guardRecord(record, source, known);
   return records;
-}
-
-/** True where the running code cannot write: the server refuses it on the connections of an engine. */
-function isReadOnly({ sequelize }: Model): boolean {
-  return sequelize instanceof EngineSequelize && currentSession(sequelize)?.isReadOnly === true;
 }
 
 function guardRecord(

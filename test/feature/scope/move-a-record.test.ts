@@ -6,6 +6,7 @@ import {
   Crud,
   type CrudContext,
   crudController,
+  dbSession,
   InjectRecord,
   InjectRepository,
   InjectUnitOfWork,
@@ -100,6 +101,18 @@ const MOVES: Readonly<Record<string, Work>> = {
   'a record that a reload has loaded along': async (note) => {
     await note.reload({ include: [Folder] });
     return note.folder?.update({ tenant: 2 });
+  },
+  'a record that a session has read': async ({ id }, { repository }) => {
+    const note = await dbSession(() => repository.get(id));
+    return note.update({ tenant: 2 });
+  },
+  'a record of a list that a session has read': async (_note, { repository }) => {
+    const [, other] = await dbSession(() => repository.list());
+    return other?.increment('tenant');
+  },
+  'a record of a page that a session has read': async (_note, { repository }) => {
+    const { items } = await dbSession(() => repository.page({ page: 1, size: 5, include: ['folder'] }));
+    return items[1]?.folder?.update({ tenant: 2 });
   },
   'a deleted record': async (note, { repository }) => {
     await note.destroy();
