@@ -121,6 +121,7 @@ export async function importRecords<M extends Model>(
     const session = ownSession();
     return session ? runInSavepoint(session, 'item', work) : work();
   };
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => ownSession()?.runInTurn(work) ?? work();
   const code = codeOf(target, place, mode, options.on);
   const report = {
     rows: 0,
@@ -158,7 +159,7 @@ export async function importRecords<M extends Model>(
   const storeAll = async () => {
     for await (const rows of chunksOf(source)) {
       report.rows += rows.length;
-      await (atomic ? store(rows) : inSession(() => store(rows)));
+      await (atomic ? inTurn(() => store(rows)) : inSession(() => store(rows)));
     }
   };
   await (atomic ? inSession(storeAll) : storeAll());

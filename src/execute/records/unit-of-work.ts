@@ -24,7 +24,8 @@ export interface UnitOfWork extends ReadSession {
   /**
    * Runs work that may fail alone: a throw undoes its writes and is passed on, and the unit of work can go on. Without
    * one, a unit of work in which a query or a unit inside has failed is rolled back, even if the error was caught. One
-   * level: a savepoint inside a savepoint is refused. Other statements of the unit that run at the same time are undone with it.
+   * level: a savepoint inside a savepoint is refused. Those of several branches run one after the other, so that work in one must not
+   * wait for another one. Other statements of the unit that run at the same time are undone with it.
    */
   savepoint<T>(work: () => Promise<T>): Promise<T>;
   /**
@@ -163,7 +164,6 @@ const REHEARSED = new Error('All of it is undone.');
 class ActiveUnit implements RequestUnit {
   readonly transaction: Transaction;
   readonly #session: DatabaseSession;
-  #isInSavepoint = false;
 
   constructor(session: DatabaseSession, transaction: Transaction) {
     this.#session = session;
@@ -186,14 +186,9 @@ class ActiveUnit implements RequestUnit {
   }
 
   async #runSavepoint<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#isInSavepoint)
+    if (this.#session.isInSavepoint('unit'))
       throw new ConfigError(['A savepoint inside a savepoint is not supported; end the first one.']);
-    this.#isInSavepoint = true;
-    try {
-      return await runInSavepoint(this.#session, 'unit', work);
-    } finally {
-      this.#isInSavepoint = false;
-    }
+    return runInSavepoint(this.#session, 'unit', work);
   }
 
   attempt<T>(work: () => Promise<T>): Promise<T> {
@@ -203,18 +198,14 @@ class ActiveUnit implements RequestUnit {
   async rehearse<T>(work: () => Promise<T>): Promise<T> {
     const done: T[] = [];
     const execute = executorOf(this.#session, this.transaction);
-    await this.#session
-      .runUndoable(async (checkParts) => {
-        await execute('SAVEPOINT rehearsal');
-        done.push(await work());
-        checkParts();
-        await execute('SET CONSTRAINTS ALL IMMEDIATE');
-        await execute('ROLLBACK TO SAVEPOINT rehearsal; RELEASE SAVEPOINT rehearsal');
-        throw REHEARSED;
-      })
-      .catch((error: unknown) => {
-        if (error !== REHEARSED) throw error;
-      });
+    await runInSavepoint(this.#session, 'rehearsal', async () => {
+      done.push(await work());
+      this.#session.checkParts();
+      await execute('SET CONSTRAINTS ALL IMMEDIATE');
+      throw REHEARSED;
+    }).catch((error: unknown) => {
+      if (error !== REHEARSED) throw error;
+    });
     return done[0] as T;
   }
 }

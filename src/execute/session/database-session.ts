@@ -13,10 +13,11 @@ import {
 } from '../../postgres/index.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { type Maybe, survivable } from '../../util/promises.js';
+import { SessionPart } from './session-part.js';
 import {
   beginTransaction,
   commitTransaction,
-  forgetCallbacks,
+  followCallbacks,
   ownCallbacks,
   rollbackTransaction,
 } from './transaction-bounds.js';
@@ -52,6 +53,12 @@ interface Call {
   readonly call: string;
 }
 
+/** Ends of a savepoint. */
+export interface SavepointEnds {
+  release(): unknown;
+  undo(): Promise<unknown>;
+}
+
 /** A session of one Sequelize instance. */
 export class DatabaseSession implements SessionScope {
   readonly sequelize: Sequelize;
@@ -62,14 +69,17 @@ export class DatabaseSession implements SessionScope {
   readonly #owner: () => string;
   /** Calls that are under way. */
   readonly #calls: Call[] = [];
-  readonly #callbacks: (() => unknown)[] = [];
+  readonly #parts = new SessionPart();
+  #callbacks: { readonly callback: () => unknown; readonly part: SessionPart }[] = [];
+  /** Forgets callbacks of the transaction itself. Null where nothing was undoable yet. */
+  #forgetOwn: ((part: SessionPart) => void) | null = null;
   #begun: Promise<Transaction> | null = null;
   #isEnded = false;
   #isCommitted = false;
   /** True where a rollback of the transaction loses work. */
   #isWork: boolean;
-  /** Error inside that must not be committed although it was caught. */
-  #failure: { readonly cause: unknown } | null = null;
+  /** Errors inside that must not be committed although they were caught. */
+  #failures: { readonly cause: unknown; readonly part: SessionPart }[] = [];
   /** Why it was ended while its work still runs. */
   #abortion: Error | null = null;
   /** Error of a write that comes after the rollback of the writes that it belongs to. */
@@ -185,7 +195,7 @@ export class DatabaseSession implements SessionScope {
 
   /** Runs a callback after a commit that succeeded, with the async context of its own code: that of a request has its settings. */
   afterCommit(callback: () => unknown): void {
-    this.#callbacks.push(AsyncResource.bind(callback));
+    this.#callbacks.push({ callback: AsyncResource.bind(callback), part: this.#parts.current });
   }
 
   /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */
@@ -200,26 +210,64 @@ export class DatabaseSession implements SessionScope {
 
   /** Prevents the commit of the session, because a part of it has failed. */
   refuse(cause: unknown): void {
-    this.#failure ??= { cause };
+    this.#failures.push({ cause, part: this.#parts.current });
   }
 
-  /** Runs work that can be undone alone. When it throws, its error and its callbacks for after the commit are forgotten. */
-  async runUndoable<T>(work: (checkParts: () => void) => Promise<T>): Promise<T> {
-    const transaction = await this.begin();
-    const count = this.#callbacks.length;
-    const ownCount = ownCallbacks(transaction).length;
-    const failure = this.#failure;
-    const checkParts = (): void => {
-      if (this.#failure !== failure) this.#refuseFailure();
-    };
-    try {
-      return await work(checkParts);
-    } catch (error) {
-      this.#callbacks.length = count;
-      forgetCallbacks(transaction, ownCount);
-      this.#failure = failure;
-      throw error;
-    }
+  /** @throws RolledBackError when something has failed in a savepoint, that of the running code, and the error was caught */
+  checkParts(part = this.#parts.current): void {
+    const failure = this.#failures.find((each) => part.includes(each.part));
+    if (failure) refuseFailure(failure);
+  }
+
+  /** True where the running code is in a savepoint of this name. */
+  isInSavepoint(name: string): boolean {
+    return this.#parts.isIn(name);
+  }
+
+  /**
+   * Runs work that can be undone alone, once no other branch has such work under way. When it throws, its own errors and its callbacks
+   * for after the commit are forgotten.
+   */
+  runUndoable<T>(
+    name: string,
+    open: (transaction: Transaction) => Promise<SavepointEnds>,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    return this.#parts.run(name, async (part) => {
+      const transaction = await this.begin();
+      this.#forgetOwn ??= followCallbacks(transaction, this.#parts);
+      const { release, undo } = await open(transaction);
+      try {
+        const result = await work();
+        await part.end();
+        this.checkParts(part);
+        await release();
+        return result;
+      } catch (error) {
+        await part.end();
+        // It fails where the connection is lost, and then the error at hand says so already.
+        await undo().catch(() => {});
+        this.#forget(part);
+        throw error;
+      }
+    });
+  }
+
+  /** Runs writes that are not undone with a savepoint of another branch: none is open beside them. */
+  runInTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#parts.run('turn', async (part) => {
+      try {
+        return await work();
+      } finally {
+        await part.end();
+      }
+    });
+  }
+
+  #forget(undone: SessionPart): void {
+    this.#callbacks = this.#callbacks.filter(({ part }) => !undone.includes(part));
+    this.#failures = this.#failures.filter(({ part }) => !undone.includes(part));
+    this.#forgetOwn?.(undone);
   }
 
   /**
@@ -228,7 +276,7 @@ export class DatabaseSession implements SessionScope {
    * @throws RolledBackError when something has failed in it and the error was caught, and the reason of an abortion
    */
   commit(): Maybe<void> {
-    const isIdle = !this.#begun && this.#calls.length === 0 && !this.#failure && !this.#abortion;
+    const isIdle = !this.#begun && this.#calls.length === 0 && this.#failures.length === 0 && !this.#abortion;
     if (!isIdle) return this.#commit();
     this.#take();
   }
@@ -236,9 +284,10 @@ export class DatabaseSession implements SessionScope {
   async #commit(): Promise<void> {
     if (this.#abortion) throw this.#abortion;
     if (this.#calls.length > 0 && !this.#isEnded) await this.#settle();
-    if (this.#failure && !this.#isEnded) {
-      await this.rollback(this.#failure.cause);
-      this.#refuseFailure();
+    const [failure] = this.#failures;
+    if (failure && !this.#isEnded) {
+      await this.rollback(failure.cause);
+      refuseFailure(failure);
     }
     if (!this.#take()) return;
     const transaction = await this.#begun;
@@ -282,13 +331,12 @@ export class DatabaseSession implements SessionScope {
     return isFirst && this.#begun !== null;
   }
 
-  #refuseFailure(): never {
-    throw new RolledBackError('A unit of work', this.#failure ?? undefined);
-  }
-
   /** Starts the callbacks; those of the transaction itself come last. */
   #notify(transaction: Transaction): void {
-    const callbacks = [...this.#callbacks.splice(0), ...ownCallbacks(transaction)];
+    const callbacks = [
+      ...this.#callbacks.splice(0).map(({ callback }) => callback),
+      ...ownCallbacks(transaction),
+    ];
     runCallbacks(this.sequelize, callbacks, this.#logger);
   }
 
@@ -301,6 +349,10 @@ export class DatabaseSession implements SessionScope {
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
+}
+
+function refuseFailure({ cause }: { readonly cause: unknown }): never {
+  throw new RolledBackError('A unit of work', { cause });
 }
 
 function otherSettings(): Error {

@@ -2,7 +2,7 @@
 import type { Sequelize, Transaction } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
 import { currentSession, isOfStale, SessionTransaction } from '../../postgres/index.js';
-import { DatabaseSession, type SessionMode } from './database-session.js';
+import { DatabaseSession, type SavepointEnds, type SessionMode } from './database-session.js';
 
 /** The session that the running code is in, if it is of this kind and goes on. */
 export function joinableSession(sequelize: Sequelize, mode: SessionMode): DatabaseSession | undefined {
@@ -21,34 +21,29 @@ export function executorOf({ sequelize }: DatabaseSession, transaction: Transact
  */
 const CHECK = 'SAVEPOINT checked; SET CONSTRAINTS ALL IMMEDIATE; ROLLBACK TO SAVEPOINT checked; ';
 
-/** Runs work in a session; a throw undoes its writes, and the session can go on. */
+/** Runs work in a session; a throw undoes its writes, and the session can go on. Those of other branches wait for its end. */
 export async function runInSavepoint<T>(
   session: DatabaseSession,
-  name: 'unit' | 'item' | 'write',
+  name: 'unit' | 'item' | 'write' | 'rehearsal',
   work: () => Promise<T>,
   isRepeatable = false,
 ): Promise<T> {
-  const transaction = await session.begin();
-  if (
-    name === 'write' &&
-    transaction instanceof SessionTransaction &&
-    (await transaction.openPart(isRepeatable))
-  )
-    return runInPart(session, transaction, work);
-  const execute = executorOf(session, transaction);
-  return session.runUndoable(async (checkParts) => {
+  const open = async (transaction: Transaction): Promise<SavepointEnds> => {
+    // Without a round trip of its own.
+    if (
+      name === 'write' &&
+      transaction instanceof SessionTransaction &&
+      (await transaction.openPart(isRepeatable))
+    )
+      return { release: () => transaction.closePart(), undo: () => transaction.undoPart() };
+    const execute = executorOf(session, transaction);
     await execute(`SAVEPOINT ${name}`);
-    try {
-      const result = await work();
-      checkParts();
-      await execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`);
-      return result;
-    } catch (error) {
-      // It fails where the connection is lost, and then the error at hand says so already.
-      await execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`).catch(() => {});
-      throw error;
-    }
-  });
+    return {
+      release: () => execute(`${name === 'item' ? CHECK : ''}RELEASE SAVEPOINT ${name}`),
+      undo: () => execute(`ROLLBACK TO SAVEPOINT ${name}; RELEASE SAVEPOINT ${name}`),
+    };
+  };
+  return session.runUndoable(name, open, work);
 }
 
 /**
@@ -62,25 +57,6 @@ export async function runRepeatably<T>(session: DatabaseSession, work: () => Pro
     if (!isOfStale(error)) throw error;
     return runInSavepoint(session, 'write', work);
   }
-}
-
-/** The same without a round trip of its own. */
-function runInPart<T>(
-  session: DatabaseSession,
-  transaction: SessionTransaction,
-  work: () => Promise<T>,
-): Promise<T> {
-  return session.runUndoable(async (checkParts) => {
-    try {
-      const result = await work();
-      checkParts();
-      transaction.closePart();
-      return result;
-    } catch (error) {
-      await transaction.undoPart().catch(() => {});
-      throw error;
-    }
-  });
 }
 
 /** Attempts of work that deadlocks end. */

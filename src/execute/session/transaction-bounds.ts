@@ -17,6 +17,7 @@ import {
 } from '../../postgres/index.js';
 import { sequelizeProblem } from '../customization/internals-trial.js';
 import { seesQueries } from '../customization/query-customizations.js';
+import type { SessionPart } from './session-part.js';
 
 interface Connection extends MarkedClient {
   /** pg's side of the socket. Another driver may have none. */
@@ -108,9 +109,21 @@ export function ownCallbacks(transaction: Transaction): (() => unknown)[] {
   return hooks.map((hook) => () => hook(transaction));
 }
 
-/** Removes the callbacks that were added since there were this many. */
-export function forgetCallbacks(transaction: Transaction, count: number): void {
-  transactionInternals<Connection>(transaction)?._afterCommitHooks?.splice(count);
+/** Notes the part of the session in which code adds callbacks from now on. @returns a function that removes those of a part */
+export function followCallbacks(transaction: Transaction, parts: SessionPart): (undone: SessionPart) => void {
+  const added = new WeakMap<object, SessionPart>();
+  const { afterCommit } = transaction;
+  transaction.afterCommit = function add(hook) {
+    // One function may be added in several parts.
+    const own: typeof hook = (ended) => hook(ended);
+    added.set(own, parts.current);
+    afterCommit.call(transaction, typeof hook === 'function' ? own : hook);
+  };
+  return (undone) => {
+    const hooks = transactionInternals<Connection>(transaction)?._afterCommitHooks;
+    const isKept = (hook: object) => !undone.includes(added.get(hook) ?? parts);
+    hooks?.splice(0, hooks.length, ...hooks.filter(isKept));
+  };
 }
 
 /** Command that the driver reports as executed; undefined where a wrapper of the user's passes on less. */
