@@ -13,6 +13,7 @@ export interface ColumnFacts {
   readonly baseType: string;
   /** The labels of an enum, in order; null for any other type. */
   readonly labels: readonly string[] | null;
+  /** True where the column, or its domain, is NOT NULL. */
   readonly notNull: boolean;
   /** True where the table, or the domain of the column, has a value for a row without one. */
   readonly hasDefault: boolean;

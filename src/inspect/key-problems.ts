@@ -53,12 +53,29 @@ export function keyProblems({
   }
   const ofAddress = address.some(({ isAddress }) => isAddress) ? addressProblems(info, facts, access) : [];
   if (ofAddress.length > 0) return ofAddress;
-  if (!facts.isTable || isUniqueKey(facts, columnsOf(primaryKey))) return [];
-  const columns = listOf(primaryKey);
+  if (!facts.isTable) return [];
+  const [head, columns] = [`${name}.${keyText(primaryKey)}`, listOf(primaryKey)];
   return [
-    `${name}.${keyText(primaryKey)}: no unique index or constraint of the table ${table} is over ${columns} ${alone(primaryKey)}, so that a request for one ` +
-      `record would read, change or delete several; CREATE UNIQUE INDEX ON ${table} (${columns}); where its values are unique, ${choiceOf(info, facts)}.`,
+    ...(isUniqueKey(facts, columnsOf(primaryKey))
+      ? []
+      : [
+          `${head}: no unique index or constraint of the table ${table} is over ${columns} ${alone(primaryKey)}, so that a request for one ` +
+            `record would read, change or delete several; CREATE UNIQUE INDEX ON ${table} (${columns}); where its values are unique, ${choiceOf(info, facts)}.`,
+        ]),
+    ...emptyColumns(primaryKey, facts).map(
+      (column) =>
+        `${head}: the column ${column} of the table ${table}, which is ${partOf(primaryKey)} of the model, may be NULL, so that no list by cursor and ` +
+        `no export would have such records; ALTER TABLE ${table} ALTER COLUMN ${column} SET NOT NULL; or give @PrimaryKey to an attribute that is ` +
+        'unique and never NULL.',
+    ),
   ];
+}
+
+/** The columns of a key without a value in some rows. */
+function emptyColumns(key: RowKey, { columns }: TableFacts): string[] {
+  return key
+    .filter(({ column }) => columns.get(column)?.notNull === false)
+    .map(({ column }) => identifier(column));
 }
 
 function partOf(key: RowKey): string {
@@ -119,7 +136,6 @@ function addressProblems(
           own.every((each) => key.includes(each)) &&
           key.every((each) => own.includes(each) || scope.includes(each)),
       ));
-  const empty = address.filter(({ column }) => facts.columns.get(column)?.notNull === false);
   const mend = address.length === 1 ? ', and write unique: true in its @Column' : '';
   return [
     ...(isUnique
@@ -129,13 +145,11 @@ function addressProblems(
             `delete several; CREATE UNIQUE INDEX ON ${table} (${columns}); where its values are unique${mend}. Indexes over some rows, over an ` +
             'expression or over more columns do not promise it, nor DEFERRABLE ones and those of another collation.',
         ]),
-    ...empty.map(({ column: own }) => {
-      const column = identifier(own);
-      return (
+    ...emptyColumns(address, facts).map(
+      (column) =>
         `${head} its column ${column} of the table ${table} may be NULL, so that some records would have no address; ALTER TABLE ${table} ` +
-        `ALTER COLUMN ${column} SET NOT NULL; and give the attribute @AllowNull(false).`
-      );
-    }),
+        `ALTER COLUMN ${column} SET NOT NULL; and give the attribute @AllowNull(false).`,
+    ),
   ];
 }
 

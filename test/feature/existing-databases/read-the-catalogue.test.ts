@@ -8,6 +8,7 @@ import { bootstrap, type Class, ConfigError, Crud, crudController, crudRouter } 
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except, OF_MANY } from '../../support/combination.js';
+import { configProblems } from '../../support/config-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { proxiedDatabase } from '../../support/proxied-database.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -27,6 +28,14 @@ class FarLine extends Model {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare no: number;
 }
 
+/** A key of two columns. */
+@Crud({ prefix: '/lines' })
+@Table({ tableName: 'Order lines', timestamps: false })
+class PairedLine extends Model {
+  @PrimaryKey @Column({ type: DataType.INTEGER, field: 'order id' }) declare orderId: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare no: number;
+}
+
 const TABLE = '"Order lines"';
 const COLUMNS = '"order id" int NOT NULL, no int NOT NULL';
 const PLAIN = `CREATE TABLE ${TABLE} (${COLUMNS})`;
@@ -40,7 +49,10 @@ const NOT_UNIQUE =
 const UNAVAILABLE = { detail: 'The database is not available; try again.' };
 
 except(OF_MANY).describe('the catalogue', () => {
-  const site = serveTestApp(() => ({ models: [Line], bootstrap: { logger: new CapturedLog() } }));
+  const site = serveTestApp(() => ({
+    models: [Line, PairedLine],
+    bootstrap: { models: [], logger: new CapturedLog() },
+  }));
 
   const execute = (sql: string) => site.engine.sequelize.query(sql);
 
@@ -112,6 +124,41 @@ except(OF_MANY).describe('the catalogue', () => {
       ]);
     });
 
+    describe('that may be NULL', () => {
+      const empty =
+        `Line.orderId: the column "order id" of the table ${TABLE}, which is the key of the model, may be NULL, so that no list by cursor and no ` +
+        `export would have such records; ALTER TABLE ${TABLE} ALTER COLUMN "order id" SET NOT NULL; or give @PrimaryKey to an attribute that ` +
+        'is unique and never NULL.';
+      const tables: Readonly<Record<string, string>> = {
+        'a table': '"order id" int UNIQUE, no int NOT NULL)',
+        'a partitioned table': '"order id" int UNIQUE, no int NOT NULL) PARTITION BY RANGE ("order id")',
+        'a table that makes it':
+          '"order id" int UNIQUE GENERATED ALWAYS AS (no * 2) STORED, no int NOT NULL)',
+      };
+      for (const [name, columns] of Object.entries(tables))
+        it(`of ${name}`, async () =>
+          expect(await problemsWith(`CREATE TABLE ${TABLE} (${columns}`)).to.deep.equal([empty]));
+
+      it('and is not unique either', async () =>
+        expect(await problemsWith(`CREATE TABLE ${TABLE} ("order id" int, no int NOT NULL)`)).to.deep.equal([
+          NOT_UNIQUE + choices,
+          empty,
+        ]));
+
+      it('as a part of several columns', async () => {
+        await problemsWith(
+          `CREATE TABLE ${TABLE} ("order id" int NOT NULL, no int, UNIQUE ("order id", no))`,
+        );
+        expect(
+          await configProblems(() => buildApp({ models: [PairedLine], logger: new CapturedLog() })),
+        ).to.deep.equal([
+          `PairedLine.orderId,no: the column "no" of the table ${TABLE}, which is a part of the key of the model, may be NULL, so that no list by ` +
+            `cursor and no export would have such records; ALTER TABLE ${TABLE} ALTER COLUMN "no" SET NOT NULL; or give @PrimaryKey to an ` +
+            'attribute that is unique and never NULL.',
+        ]);
+      });
+    });
+
     it('whose index is not valid', async () => {
       await problemsWith(PLAIN, `INSERT INTO ${TABLE} VALUES (1, 1), (1, 2)`);
       await execute(`CREATE UNIQUE INDEX CONCURRENTLY broken ON ${TABLE} ("order id")`).catch(() => {});
@@ -175,6 +222,10 @@ except(OF_MANY).describe('the catalogue', () => {
     ],
     'the key of a partitioned table': [
       `CREATE TABLE ${TABLE} (${COLUMNS}, PRIMARY KEY ("order id")) PARTITION BY RANGE ("order id")`,
+    ],
+    'a unique column of a domain that is never NULL': [
+      `CREATE DOMAIN filled AS int NOT NULL; CREATE DOMAIN positive AS filled CHECK (VALUE > 0)`,
+      `CREATE TABLE ${TABLE} ("order id" positive UNIQUE, no int NOT NULL)`,
     ],
     'the word of a view': [`CREATE VIEW ${TABLE} AS SELECT 1 AS "order id", 1 AS no`],
   };

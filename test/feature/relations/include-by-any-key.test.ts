@@ -132,7 +132,7 @@ describe('including by a key of any type', () => {
         const rows = [first, second].map((key, index) => `(${isOther ? `${index}, ` : ''}${literal(key)})`);
         return [
           sql,
-          `CREATE TABLE ${tables[0]} (${isOther ? 'id INTEGER PRIMARY KEY, ' : ''}"the Key" ${type} UNIQUE)`,
+          `CREATE TABLE ${tables[0]} (${isOther ? 'id INTEGER PRIMARY KEY, ' : ''}"the Key" ${type} ${isOther ? 'UNIQUE' : 'PRIMARY KEY'})`,
           `CREATE TABLE ${tables[1]} (id INTEGER PRIMARY KEY, "Of key" ${childType})`,
           `INSERT INTO ${tables[0]} VALUES ${rows}`,
           `INSERT INTO ${tables[1]} VALUES (1, ${literal(named)}), (2, ${literal(first)}), (3, ${nowhere ?? 'NULL'})`,
