@@ -10,6 +10,7 @@ import type {
   TableFacts,
   TableKind,
 } from '../describe/table-facts.js';
+import { arrayLiteral } from '../execute/sql/encode-parameter.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
 import type { FoundIndex } from '../operation/feature.js';
 import { OBSERVERS } from '../postgres/index.js';
@@ -280,11 +281,29 @@ function hasDefault({ defaultSql, domainDefault }: ColumnRow): boolean {
   return defaultSql === null ? domainDefault !== null : !/^NULL(?:::|$)/.test(defaultSql);
 }
 
-/** A constant as `pg_get_expr` writes it: `'new'::text`, `0`, `(-1)`, `true`. A text with a backslash has another form. */
-const CONSTANT = /^(?:'((?:[^']|'')*)'|\(?(-?\d+(?:\.\d+)?)\)?|(true|false))(?:::[^']+)?$/;
+/** A constant as `pg_get_expr` writes it: `'new'::text`, `0`, `(-1)`, `true`, `B'101'::"bit"`. */
+const LITERAL = String.raw`(?:B?'((?:[^']|'')*)'|\(?(-?\d+(?:\.\d+)?)\)?|(true|false))`;
+const CONSTANT = new RegExp(`^${LITERAL}(?:::[^']+)?$`);
+/** `ARRAY['a'::text, 'b'::text]`, whose members are constants. */
+const ARRAY = /^\(*ARRAY\[(.*?)\]\)?(?:::[^']+)?$/s;
+const MEMBER = new RegExp(`(?:${LITERAL}|NULL)(?:::["a-z][\\w ."]*(?:\\([\\d,]+\\))?)?(?:, |$)`, 'y');
 
 function constantOf(expression: string | null): string | null {
-  const [, text, number, flag] = CONSTANT.exec(expression ?? '') ?? [];
+  const found = CONSTANT.exec(expression ?? '');
+  if (found) return textOf(found);
+  const members = ARRAY.exec(expression ?? '')?.[1];
+  if (members === undefined) return null;
+  const texts: (string | null)[] = [];
+  for (let at = 0; at < members.length; at = MEMBER.lastIndex) {
+    MEMBER.lastIndex = at;
+    const member = MEMBER.exec(members);
+    if (!member) return null;
+    texts.push(textOf(member));
+  }
+  return arrayLiteral(texts);
+}
+
+function textOf([, text, number, flag]: RegExpExecArray): string | null {
   return text?.replaceAll("''", "'") ?? number ?? flag ?? null;
 }
 

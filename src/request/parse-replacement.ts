@@ -16,7 +16,8 @@ import {
   type RequestIssue,
 } from '../schema/request-issue.js';
 import { without } from '../util/without.js';
-import { exactText, recordValue } from './query/rule-filters.js';
+import { constantDefault } from './constant-default.js';
+import { exactText } from './query/rule-filters.js';
 
 /** The schema of such a body: that of a create, with the key, which the path decides. */
 export function replacementSchema(plan: ResourcePlan, form: AccessForm): BodySchema {
@@ -108,15 +109,3 @@ function withDefaults({ info }: ResourcePlan, { properties }: BodySchema, values
   if (missing.length > 0) throw new InvalidBodyError(missing);
   return whole;
 }
-
-/** The default of a table that is the same for every row, as the model holds it; undefined where there is none. */
-export function constantDefault({ found, type }: AttributeInfo): unknown {
-  const text = found?.constant ?? null;
-  if (text === null) return undefined;
-  if (type.kind === 'boolean') return text.startsWith('t');
-  if (type.kind === 'json') return JSON.parse(text);
-  return CONSTANT.includes(type.kind) ? recordValue(type, text) : undefined;
-}
-
-/** Types whose values have the same texts in a default. */
-const CONSTANT = 'string integer float bigint decimal enum uuid dateonly time'.split(' ');

@@ -27,7 +27,7 @@ import type { DeleteOperation, DeletionMark } from '../../operation/operation.js
 import { allOf, compared, equalTo } from '../../operation/predicates.js';
 import { relatedSlots } from '../../operation/related-rows.js';
 import { onPrimary } from '../../postgres/index.js';
-import { constantDefault } from '../../request/parse-replacement.js';
+import { constantDefault } from '../../request/constant-default.js';
 import { recordValue } from '../../request/query/rule-filters.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
