@@ -18,6 +18,7 @@ import { Crud, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { expectIssue, expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 import { OVERRIDDEN } from './people.js';
@@ -354,5 +355,54 @@ except(OVERRIDDEN).describe('links by a join model', () => {
     const removed = await site.agent.delete('/books/1/stamps/1').set(...representation);
     expectNothing(removed, 204);
     expect(removed.headers).not.to.have.property('preference-applied');
+  });
+});
+
+@Crud({ links: { works: true } })
+@Table({ tableName: 'writers', timestamps: false })
+class Writer extends NumberedRow {
+  @BelongsToMany(
+    () => Work,
+    () => Writing,
+  )
+  declare works?: Work[];
+}
+
+@Crud()
+@Table({ tableName: 'works', timestamps: false })
+class Work extends NumberedRow {}
+
+/** Only the table has the defaults. */
+@Table({ tableName: 'writings', timestamps: true, createdAt: false, updatedAt: false, paranoid: true })
+class Writing extends Model {
+  @ForeignKey(() => Writer) @Column({ type: DataType.INTEGER, primaryKey: true }) declare writerId: number;
+  @ForeignKey(() => Work) @Column({ type: DataType.INTEGER, primaryKey: true }) declare workId: number;
+  @Column({ type: DataType.ARRAY(DataType.TEXT), allowNull: false }) declare parts: string[];
+  @Column(DataType.DATE) declare due: Date | null;
+  @Column('interval') declare span: string | null;
+}
+
+except(OVERRIDDEN).describe('a link of an existing table', () => {
+  const { apps, query } = serveTables(
+    `CREATE TABLE writers (id int PRIMARY KEY); CREATE TABLE works (id int PRIMARY KEY); INSERT INTO writers VALUES (1); INSERT INTO works VALUES (1);
+     CREATE TABLE writings ("writerId" int REFERENCES writers, "workId" int REFERENCES works, "deletedAt" timestamptz,
+       parts text[] NOT NULL DEFAULT '{}', due timestamptz DEFAULT '1970-01-01Z', span interval DEFAULT '1 day', PRIMARY KEY ("writerId", "workId"))`,
+    [Writer, Work],
+    { others: [Writing] },
+  );
+
+  it('has the constants of the table as a new one, and as one that is brought back', async () => {
+    for (const { agent } of apps)
+      for (const given of [{ parts: ['secret'], due: null, span: 'P9D' }, {}]) {
+        await query('TRUNCATE writings');
+        expect((await agent.put('/writers/1/works/1').send(given)).status).to.equal(201);
+        expectNothing(await agent.delete('/writers/1/works/1'), 204);
+        expectJson(await agent.put('/writers/1/works/1'), 201, {
+          id: '1',
+          parts: [],
+          due: '1970-01-01T00:00:00.000Z',
+          span: 'P1D',
+        });
+      }
   });
 });
