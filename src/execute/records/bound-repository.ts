@@ -338,9 +338,9 @@ export abstract class BoundRepository<M extends Model> {
   ): Maybe<QueryContext> {
     const { access: source, address, session } = this;
     return then(source ? source(values, kind) : OPEN_ACCESS, (access) => {
-      const joined = session
-        ? session.transaction
-        : currentSession(this.model.sequelize)?.transactionFor(query);
+      const current = currentSession(this.model.sequelize);
+      if (session && query === 'other') current?.refuseLate();
+      const joined = session ? session.transaction : current?.transactionFor(query);
       return then(joined, (transaction) => ({
         access,
         source,

@@ -13,6 +13,7 @@ import {
 } from '../../postgres/index.js';
 import { defaultLogger, type Logger } from '../../util/logger.js';
 import { type Maybe, survivable } from '../../util/promises.js';
+import { lateWrite, otherSettings, RolledBackError, refuseFailure } from './session-errors.js';
 import { SessionPart } from './session-part.js';
 import {
   beginTransaction,
@@ -138,6 +139,10 @@ export class DatabaseSession implements SessionScope {
     while (this.#calls.length > 0) await Promise.all(this.#calls.map(({ promise }) => promise));
   }
 
+  refuseLate(): void {
+    if (this.#parts.isUndone && !this.#isEnded) throw survivable(lateWrite('savepoint'), this.#logger);
+  }
+
   get isReadOnly(): boolean {
     return this.#mode !== 'write' && !this.#isOver;
   }
@@ -153,6 +158,7 @@ export class DatabaseSession implements SessionScope {
     if (this.#undone && query === 'other') throw this.#undone;
     // Queries that outlive their session, such as calls without await, go on without one.
     if (this.#isEnded) return null;
+    if (query === 'other') this.refuseLate();
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
     return isAlone && !this.#isUnguarded ? null : this.begin();
@@ -200,6 +206,7 @@ export class DatabaseSession implements SessionScope {
 
   /** Runs a unit of work that is part of the session: when it throws, nothing of the session is committed. */
   async runPart<T>(work: () => Promise<T>): Promise<T> {
+    this.refuseLate();
     try {
       return await work();
     } catch (cause) {
@@ -208,8 +215,9 @@ export class DatabaseSession implements SessionScope {
     }
   }
 
-  /** Prevents the commit of the session, because a part of it has failed. */
+  /** Prevents the commit of the session, because a part of it has failed. What code in an undone savepoint writes is refused anyway. */
   refuse(cause: unknown): void {
+    if (this.#parts.isUndone) return;
     this.#failures.push({ cause, part: this.#parts.current });
   }
 
@@ -234,6 +242,7 @@ export class DatabaseSession implements SessionScope {
     work: () => Promise<T>,
   ): Promise<T> {
     return this.#parts.run(name, async (part) => {
+      this.refuseLate();
       const transaction = await this.begin();
       this.#forgetOwn ??= followCallbacks(transaction, this.#parts);
       const { release, undo } = await open(transaction);
@@ -245,6 +254,7 @@ export class DatabaseSession implements SessionScope {
         return result;
       } catch (error) {
         await part.end();
+        part.noteUndone();
         // It fails where the connection is lost, and then the error at hand says so already.
         await undo().catch(() => {});
         this.#forget(part);
@@ -300,7 +310,7 @@ export class DatabaseSession implements SessionScope {
   /** Rolls back the transaction, if it has begun. Never throws: the caller has the error of the cause to throw. */
   async rollback(cause?: unknown): Promise<void> {
     if (this.#mode === 'write' && !this.#isCommitted)
-      this.#undone ??= survivable(lateWrite(cause), this.#logger);
+      this.#undone ??= survivable(lateWrite('unit of work', cause), this.#logger);
     if (!this.#take()) return;
     const transaction = await this.#begun?.catch(() => null);
     if (transaction) await rollbackTransaction(transaction, cause);
@@ -349,38 +359,6 @@ export class DatabaseSession implements SessionScope {
   get #isUnguarded(): boolean {
     return this.sequelize instanceof EngineSequelize && !this.sequelize.readsRefuseWrites;
   }
-}
-
-function refuseFailure({ cause }: { readonly cause: unknown }): never {
-  throw new RolledBackError('A unit of work', { cause });
-}
-
-function otherSettings(): Error {
-  return new Error(
-    'A request joins a unit of work that has the settings of another one; end that one before.',
-  );
-}
-
-/** Error of a session that could not be committed, as something in it had failed. A mistake in the code: 500. */
-class RolledBackError extends Error {
-  override readonly name = 'RolledBackError';
-
-  /** @param what the name of the statement that failed */
-  constructor(what: string, options?: ErrorOptions) {
-    super(
-      `${what} failed inside a transaction and its error was caught, so all of the transaction is rolled back. ` +
-        'Run what may fail alone in uow.savepoint(work).',
-      options,
-    );
-  }
-}
-
-function lateWrite(cause: unknown): Error {
-  return new Error(
-    'A write came after the unit of work that it belongs to had been rolled back. Wait for all parts of a unit before it ' +
-      'throws, with Promise.allSettled for example, or give a query that is no part of it { transaction: null }.',
-    { cause },
-  );
 }
 
 /** One snapshot for all reads, so that a page and its count agree. It cannot fail to serialize, as it writes nothing. */

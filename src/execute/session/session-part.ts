@@ -15,6 +15,7 @@ export class SessionPart {
   /** The part around it; it may be over, or of another session. */
   readonly #outer: SessionPart | undefined;
   #isOver = false;
+  #isUndone = false;
   /** End of the part in it that was opened last. */
   #last: Promise<unknown> | null = null;
 
@@ -32,6 +33,18 @@ export class SessionPart {
   /** True where the running code is in an open part of this session that has the name. */
   isIn(name: string): boolean {
     return this.#find((part) => part.#name === name) !== undefined;
+  }
+
+  /** True where the running code goes on in a part of this session that was undone. */
+  get isUndone(): boolean {
+    let part = running.getStore();
+    while (part && !(part.#whole === this && part.#isUndone)) part = part.#outer;
+    return part !== undefined;
+  }
+
+  /** Undoes the part, which has ended. */
+  noteUndone(): void {
+    this.#isUndone = true;
   }
 
   /** True for the part itself, and for those in it. */

@@ -10,6 +10,8 @@ export interface SessionScope {
   readonly isReadOnly: boolean;
   /** The transaction for a query, begun when one first needs it; null for a query that needs none. */
   transactionFor(query: 'select' | 'other'): Maybe<Transaction | null>;
+  /** @throws Error where the running code goes on in a savepoint that was undone, so that a write would be half of its work */
+  refuseLate(): void;
   /**
    * Notes a call that is part of it: it does not end before.
    *

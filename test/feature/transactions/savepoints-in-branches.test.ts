@@ -61,7 +61,7 @@ class NoteController extends crudController(Note) {
     const { text } = values as { text: string };
     const note = await notes.create(values);
     await Promise.all([
-      tags.importRows(rows(`${text}-tag`), { atomic: false }),
+      tags.importRows(rows(`${text}-tag`, `${text}-tag-2`), { atomic: false }),
       text === 'fail' ? notes.get(0) : null,
     ]);
     return note;
@@ -209,7 +209,7 @@ describe('savepoints in branches of one unit of work', () => {
       const error = await caughtError(() =>
         uow.savepoint(async () => {
           await tags.create({ text: 'a' });
-          const all = notes.importRows(rows('b'), { atomic: false });
+          const all = notes.importRows(rows('b', 'c'), { atomic: false });
           all.then(outcome.resolve, outcome.resolve);
           await Promise.all([all, accounts.get(1).then(refused)]);
         }),
@@ -222,11 +222,41 @@ describe('savepoints in branches of one unit of work', () => {
     expect(await texts(Note)).to.deep.equal(['there']);
   });
 
+  const writers: readonly (readonly [string, (text: string, uow: UnitOfWork) => Promise<unknown>])[] = [
+    ['a repository', (text) => notes.create({ text })],
+    ['a repository of the unit', (text, uow) => uow.repository(Note).create({ text })],
+    ['a model', (text) => Note.create({ text })],
+    ['a unit inside', (text) => unitOfWork((inner) => inner.repository(Note).create({ text }))],
+    ['an import', (text) => notes.importRows(rows(text))],
+  ];
+  for (const [whose, add] of writers)
+    it(`have ${whose} write nothing in a branch that goes on after they were undone`, async () => {
+      const isUndone = deferred();
+      await send(async (uow) => {
+        let late: Promise<unknown> = isUndone.promise;
+        await caughtError(() =>
+          uow.savepoint(async () => {
+            await add('half', uow);
+            late = isUndone.promise.then(() => notes.get(1)).then(() => add('late', uow));
+            late.catch(() => {});
+            await refused();
+          }),
+        );
+        isUndone.resolve();
+        expect(String(await caughtError(() => late)))
+          .to.include('savepoint')
+          .and.include('rolled back');
+        await add('kept', uow);
+        await uow.savepoint(() => add('last', uow));
+      }).expect(200);
+      expect(await texts(Note)).to.deep.equal(['kept', 'last', 'there']);
+    });
+
   it('undo a record of many, all that its method has written', async () => {
     const sent = await site.agent.post('/notes?atomic=false').send(rows('a', 'fail', 'b'));
     expect(sent.status).to.equal(207);
     expect(sent.body.items?.map(({ status }: { status: number }) => status)).to.deep.equal([201, 404, 201]);
     expect(await texts(Note)).to.deep.equal(['a', 'b', 'there']);
-    expect(await texts(Tag)).to.deep.equal(['a-tag', 'b-tag']);
+    expect(await texts(Tag)).to.deep.equal(['a-tag', 'a-tag-2', 'b-tag', 'b-tag-2']);
   });
 });
