@@ -1,5 +1,6 @@
 /** Tests that no code of the user's observes the queries of a model, so that they may leave out steps of Sequelize's, or be replaced. */
 import type { Model } from 'sequelize';
+import type { ModelHooks } from 'sequelize/types/hooks';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
 import { describeRecords } from '../../describe/describe-model.js';
@@ -71,6 +72,12 @@ export function runsCodeInWrites<M extends Model>(model: ModelClass<M>): boolean
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'write') || hasOwnMethods(model);
 }
 
+/** True where code of the user's runs once a row is inserted, and may write it again. */
+export function runsCodeAfterInserts<M extends Model>(model: ModelClass<M>): boolean {
+  const { statics, methods } = ownMethods(model);
+  return statics.has('create') || methods.has('save') || hasHook(model, ['afterCreate', 'afterSave']);
+}
+
 /** True where code of the user's may change a query before it is sent. */
 export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'find');
@@ -78,11 +85,13 @@ export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
 
 /** True where a delete runs code of the user's for each row. */
 export function hasDestroyHooks<M extends Model>(model: ModelClass<M>): boolean {
-  const { sequelize } = model;
-  return DESTROY_HOOKS.some((name) => model.hasHook(name) || sequelize?.hasHook(name));
+  return hasHook(model, ['beforeDestroy', 'afterDestroy']);
 }
 
-const DESTROY_HOOKS = ['beforeDestroy', 'afterDestroy'] as const;
+function hasHook<M extends Model>(model: ModelClass<M>, names: readonly (keyof ModelHooks)[]): boolean {
+  const { sequelize } = model;
+  return names.some((name) => model.hasHook(name) || sequelize?.hasHook(name));
+}
 
 /**
  * True where Sequelize deletes a record in more steps than one statement, or by methods of the user's. A soft delete

@@ -115,7 +115,9 @@ export function idOfRecord(key: RowKey, record: Model): unknown {
 
 /** False for a record without a key, and for one whose key may be that of another row. */
 export function isKeyKnown({ primaryKey }: RecordInfo, record: Model): boolean {
-  return primaryKey.length > 0 && !Object.values(exactMoments.get(record) ?? {}).includes(null);
+  // A view may return a row without a key.
+  const isWhole = primaryKey.every(({ name }) => (exactValue(record, name) ?? null) !== null);
+  return primaryKey.length > 0 && isWhole && !Object.values(exactMoments.get(record) ?? {}).includes(null);
 }
 
 /** Selects rows, and returns their ids. */

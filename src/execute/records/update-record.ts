@@ -9,20 +9,23 @@ import {
   type Model,
   type QueryOptionsWithType,
   QueryTypes,
+  type SetOptions,
   type Transaction,
+  type WhereOptions,
 } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeRecords } from '../../describe/describe-model.js';
-import { type AttributeInfo, type ModelInfo, versionOf } from '../../describe/model-info.js';
+import { isLeftOut } from '../../describe/hooks-and-scopes-internals.js';
+import { type AttributeInfo, type ModelInfo, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import { isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
+import { hasState, isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import type { UpdateOperation } from '../../operation/operation.js';
 import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { hasPlainQueries } from '../customization/plain-queries.js';
+import { hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 import { isKeyKnown, keepInserted } from './exact-keys.js';
@@ -40,6 +43,9 @@ export interface WriteOptions {
  * only, so a column of ours is not possible.
  */
 const MARK = 'tableoid';
+
+/** SQLSTATE of all statements behind one that failed. */
+const FAILED_TRANSACTION = '25P02';
 
 /** Attributes that an UPDATE of a model can return, or null; by the object that Sequelize makes anew with the model. */
 const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();
@@ -205,8 +211,8 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
 }
 
 /**
- * True where Sequelize takes other values than those of the new row: a version that a trigger sets, and a column with the name of another
- * attribute. The row is read in the same transaction then.
+ * True where Sequelize takes other values than those of the new row: a version that a trigger sets, a column with the name of another
+ * attribute, and values that a trigger or code of the user's writes afterwards. The row is read in the same transaction then.
  */
 export async function needsReadingAnew<M extends Model>(
   model: ModelClass<M>,
@@ -214,7 +220,9 @@ export async function needsReadingAnew<M extends Model>(
 ): Promise<boolean> {
   const info = describeRecords(model as unknown as ModelClass);
   if ([...info.attributes.values()].some((each) => isMisread(each, info))) return true;
-  return versionOf(model) !== undefined && (await modelTriggers(model, options)).changeInserts;
+  if (runsCodeAfterInserts(model)) return true;
+  const { hideInserts, changeInserts } = await modelTriggers(model, options);
+  return hideInserts || (changeInserts && versionOf(model) !== undefined);
 }
 
 /** Inserts a row. @throws NotStoredError where the table leaves it out */
@@ -228,20 +236,40 @@ export async function insertRecord<M extends Model>(
     const info = describeRecords(created.constructor as ModelClass);
     const record = await keepInserted(info, created, row, options);
     if (!isKeyKnown(info, record) || !(await needsReadingAnew(model, options))) return record;
-    // By the milliseconds of a moment in its key, Sequelize would read another row.
-    const release = pinRow(info, record, new Map(), () => undefined);
-    return await record
-      .reload(options)
-      .finally(release)
-      .catch(async (error: unknown) => {
-        // A view may show none of the rows that it takes.
-        if (error instanceof InstanceError && !(await modelTriggers(model, options)).isPlain) return record;
-        throw error;
-      });
+    return await readAnew(info, record, options);
   } catch (error) {
     const isEmpty = error instanceof EmptyResultError;
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
     throw isDropped || isRuledOut(error) ? notStored('insert') : error;
+  }
+}
+
+/**
+ * Reads the row of a new record, also where a scope leaves it out. The record stays as it was inserted where there is none: a view may show
+ * none of the rows that it takes, and a trigger may have moved the row. Attributes that a scope leaves out, or a hook has removed, stay
+ * as they are.
+ */
+async function readAnew<M extends Model>(info: RecordInfo, record: M, options: WriteOptions): Promise<M> {
+  // By the milliseconds of a moment in its key, Sequelize would read another row.
+  const release = pinRow(info, record, new Map(), () => undefined);
+  try {
+    const where = record.where() as WhereOptions;
+    const model = record.constructor as ModelClass<M>;
+    const reading = model.unscoped().findOne({ ...options, where, paranoid: false });
+    const found = await reading.catch((error: unknown) => {
+      // A hook has caught an error of the transaction, which the commit reports.
+      if (hasState(error, FAILED_TRANSACTION)) return null;
+      throw error;
+    });
+    if (!found) return record;
+    const { dataValues }: { readonly dataValues: Record<string, unknown> } = record;
+    const isHooked = runsCodeAfterInserts(model);
+    const isKept = (name: string) => isLeftOut(model, name) || (isHooked && dataValues[name] === undefined);
+    const read = Object.entries(found.dataValues).filter(([name]) => !isKept(name));
+    record.set({ ...dataValues, ...Object.fromEntries(read) }, { raw: true, reset: true } as SetOptions);
+    return record;
+  } finally {
+    release();
   }
 }
 

@@ -165,9 +165,10 @@ export class ManyRows {
     slots: Slots = NO_SLOTS,
     on: StatementTarget = tableTarget(this.#info),
   ): Promise<FoundRows | null> {
-    const { isPlain, changeInserts, hideUpdates, watchColumns, dropped } = await triggersOf(this.#table, on);
+    const triggers = await triggersOf(this.#table, on);
+    const { isPlain, changeInserts, hideInserts, hideUpdates, watchColumns, dropped } = triggers;
     if (!isPlain || watchColumns || dropped.size > 0) return null;
-    if ((changeInserts || hideUpdates) && isShown(operation.returning)) return null;
+    if ((changeInserts || hideInserts || hideUpdates) && isShown(operation.returning)) return null;
     if (lacksState(this.#info, operation.returning)) return null;
     const created: GivenRow[] = [];
     let shape: string | null = null;
@@ -361,9 +362,9 @@ export class ManyRows {
     const { primaryKey } = this.#info;
     if (!groups.every(({ columns }) => columns.every(({ attribute }) => isBindable(attribute.type))))
       return null;
-    const { isPlain, changeInserts, dropped, sequences } = await triggersOf(this.#table, on);
-    if (!isPlain || (changeInserts && isRead) || dropped.has('insert') || primaryKey.length === 0)
-      return null;
+    const { isPlain, changeInserts, hideInserts, dropped, sequences } = await triggersOf(this.#table, on);
+    if (!isPlain || dropped.has('insert') || primaryKey.length === 0) return null;
+    if ((changeInserts || hideInserts) && isRead) return null;
     if (!primaryKey.every(({ type }) => EXACT.has(type.kind))) return null;
     const drawn = primaryKey.map(({ name, column }) =>
       groups.every(({ columns }) => placeOf(columns, name) >= 0) ? '' : sequences[column],

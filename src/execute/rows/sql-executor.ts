@@ -84,8 +84,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   /**
    * Reads a row or a page, or writes and returns the written rows; `count` of a delete is its number of rows. An UPDATE writes rows that
    * differ from the values; where none does, it returns them as they are. A replacement returns no row where the existing one may not
-   * be replaced, or none exists. Null is for values that only Sequelize can write, for updates of a table with triggers that may
-   * change a row once more, and for states that no write returns. Nothing has happened then that could not happen again.
+   * be replaced, or none exists. Null is for values that only Sequelize can write, for writes of a table with triggers that may
+   * change their row once more, and for states that no write returns. Nothing has happened then that could not happen again.
    */
   run<O extends Operation>(operation: O, slots?: Slots, on?: StatementTarget): Promise<RowsOf<O>>;
   run(
@@ -157,7 +157,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   ): Promise<Statement | null> {
     switch (operation.kind) {
       case 'insert':
-        return this.#insertOf(operation, filled);
+        return (await this.#hidesInserts(on)) ? null : this.#insertOf(operation, filled);
       case 'update': {
         filled[NOW.slot] = now();
         const shape = this.#compiler.encoder.changes(operation.set, intoSlots(filled));
@@ -181,7 +181,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const { references = [] } = operation;
     const filled = joinSlots(slots, NO_SLOTS);
     const statement = this.#insertOf(operation, filled);
-    if (!statement) return null;
+    const hides = this.#hidesInserts(on);
+    if (!statement || (isPromise(hides) ? await hides : hides)) return null;
     const written = await this.#writeShared(statement, filled, null, on).catch((error: unknown) => {
       throw isRuledOut(error) ? notStored('insert') : error;
     });
@@ -220,6 +221,11 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   async #isThere(where: Predicate, slots: Slots, on: StatementTarget): Promise<boolean> {
     const { rows } = await this.#read(where, { columns: keyNames(this.#info.primaryKey) }, slots, on);
     return rows.length > 0;
+  }
+
+  /** True where a new row has to be read again, in the transaction that has written it. */
+  #hidesInserts(on: StatementTarget): Maybe<boolean> {
+    return then(triggersOf(this.#compiler.table, on), ({ hideInserts }) => hideInserts);
   }
 
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
@@ -331,8 +337,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const changes = this.#compiler.encoder.changes(set, take);
     const shape = this.#compiler.encoder.newRow(row, take);
     if (changes === null || shape === null) return null;
-    const { hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
-    if (hideUpdates || haveLateKeys) return null;
+    const { hideInserts, hideUpdates, haveLateKeys } = await triggersOf(this.#compiler.table, on);
+    if (hideInserts || hideUpdates || haveLateKeys) return null;
     const isChanged = only === null && (changes.includes('1') || touch === 'change');
     const changing = { ...operation, references: ofChange };
     const statement = this.#compiler.replace(shape, isChanged ? changes : null, changing, references);

@@ -1,6 +1,6 @@
 /**
- * Effects of a table on writes that their statements do not show. `RETURNING` of an UPDATE returns a row as it is
- * before the AFTER triggers. Triggers of single columns also run for columns that are set to the values that they have.
+ * Effects of a table on writes that their statements do not show. `RETURNING` returns a row as it is before the AFTER
+ * triggers. Triggers of single columns also run for columns that are set to the values that they have.
  * A trigger of the user's may have effects that a rollback does not undo, so no write of such tables is tried twice.
  * Constraints that are checked at the commit would see other writes of the same transaction.
  */
@@ -33,6 +33,8 @@ export interface TableTriggers {
   readonly haveTriggers: boolean;
   /** True where a trigger may change the values of a new row. */
   readonly changeInserts: boolean;
+  /** True where a new row may differ from the result of its INSERT. */
+  readonly hideInserts: boolean;
   /** True where a unique value may be checked at the commit; `ON CONFLICT` refuses such a table. */
   readonly haveLateKeys: boolean;
   /** The sequences of the keys of new rows, as their identifiers, by column. One that may not be drawn from is left out. */
@@ -48,6 +50,7 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
   watchColumns: false,
   haveTriggers: false,
   changeInserts: false,
+  hideInserts: false,
   haveLateKeys: false,
   sequences: Object.freeze({}),
 });
@@ -85,10 +88,10 @@ const TRIGGERS = `
         OR confrelid = id AND (condeferrable OR confupdtype NOT IN ('a', 'r'))) THEN 1
     ELSE 0 END) AS kind,
     bit_or(CASE
-      WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28
+      WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28 + 128
       WHEN tgtype & 3 = 3 THEN tgtype & 28 & ~(${KEPT}) | CASE WHEN tgtype & 4 <> 0 THEN 2 ELSE 0 END
       ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND tgattr <> '' THEN 32 ELSE 0 END
-      | CASE WHEN tgrelid IS NOT NULL THEN 64 ELSE 0 END) AS dropped,
+      | CASE WHEN tgrelid IS NOT NULL THEN 64 ELSE 0 END | CASE WHEN tgtype & 6 = 4 THEN 128 ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
         SELECT attname, objid AS made FROM pg_attribute JOIN pg_depend
@@ -195,6 +198,7 @@ async function find(
     watchColumns: (Number(dropped) & 32) !== 0,
     haveTriggers: (Number(dropped) & 64) !== 0,
     changeInserts: (Number(dropped) & 2) !== 0,
+    hideInserts: (Number(dropped) & 128) !== 0,
     dropped: new Set(ROW_WRITES.flatMap(([write, bit]) => ((Number(dropped) & bit) === 0 ? [] : write))),
     haveLateKeys: Number(late) > 0,
     sequences: Object.freeze(JSON.parse(sequences ?? '{}') as Record<string, string>),

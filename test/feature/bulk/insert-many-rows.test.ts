@@ -176,7 +176,13 @@ describe('inserting many rows', () => {
       SERIAL,
       `; CREATE TRIGGER t BEFORE ${TRIGGER} suppress_redundant_updates_trigger()`,
     ],
-    ['a trigger that runs afterwards', true, SERIAL, `; CREATE TRIGGER t AFTER ${TRIGGER} noted()`],
+    ['a trigger that runs afterwards', false, SERIAL, `; CREATE TRIGGER t AFTER ${TRIGGER} noted()`],
+    [
+      'a trigger that runs after another write',
+      true,
+      SERIAL,
+      `; CREATE TRIGGER t AFTER ${TRIGGER.replace('INSERT', 'DELETE')} noted()`,
+    ],
     ['partitions', true, SERIAL, 'PARTITION BY RANGE (id); CREATE TABLE low PARTITION OF "own keys" DEFAULT'],
     ['a rule', false, SERIAL, '; CREATE RULE r AS ON DELETE TO "own keys" DO ALSO NOTHING'],
   ];

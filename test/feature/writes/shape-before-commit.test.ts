@@ -1,4 +1,5 @@
 /** A write whose answer cannot be made: the row is not written either. */
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude, Expose, Transform } from 'class-transformer';
@@ -29,13 +30,13 @@ import {
   type UnitOfWork,
 } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp, type TestApp } from '../../support/test-app.js';
-import { withHook } from '../../support/with-hook.js';
 
 /** A value that no answer can show. */
 const SECRET = 'unspeakable';
@@ -368,8 +369,8 @@ describe('a write whose answer cannot be shaped', () => {
   it('creates no row where a hook has given the record what JSON does not have', async () => {
     const { agent } = await buildApp({ models: [Replaced], logger });
     const spoil = (record: Replaced) => record.setDataValue('extra', { number: 1n });
-    const send = () => agent.post('/replaceds').send({ text: 'lost' });
-    const response = await withHook(Replaced, 'afterCreate', spoil, send);
+    using _hook = addedHook(Replaced, ['afterCreate', 'afterFind'], spoil);
+    const response = await agent.post('/replaceds').send({ text: 'lost' });
     expectProblem(response, 500, { detail: 'Internal Server Error' });
     expect(await texts()).to.deep.equal([]);
   });
