@@ -323,12 +323,18 @@ export function queryPrototype(sequelize: Sequelize): { formatError(error: Error
 
 /** Transactions of `Sequelize.useCLS`, which no caller passes; undefined where it was not called. */
 export interface AmbientTransactions {
-  get(name: 'transaction'): Transaction | null | undefined;
+  get(name: 'transaction'): (Transaction & { sequelize: object; finished?: string }) | null | undefined;
 }
 
 /** Value of `Sequelize.useCLS`. */
 export function ambientTransactions(sequelize: object): AmbientTransactions | undefined {
   return (sequelize.constructor as { _cls?: AmbientTransactions })._cls;
+}
+
+/** The transaction of `Sequelize.useCLS` that the running code is in, where it is one of this instance, and goes on. */
+export function ambientTransaction(sequelize: object): Transaction | null {
+  const transaction = ambientTransactions(sequelize)?.get('transaction');
+  return transaction?.sequelize === sequelize && !transaction.finished ? transaction : null;
 }
 
 /** A data type, as far as it makes SQL of values. */

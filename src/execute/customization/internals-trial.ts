@@ -14,6 +14,7 @@ import {
 } from '../../describe/hooks-and-scopes-internals.js';
 import { timestampsOf, versionOf } from '../../describe/model-info.js';
 import {
+  ambientTransactions,
   attributesVersion,
   buildableModel,
   defaultValues,
@@ -60,8 +61,10 @@ type Specimen = ReturnType<typeof define>;
 /** Checks by name, in this order: the last ones change the model. */
 const CHECKS: Readonly<Record<string, (specimen: Specimen) => boolean>> = {
   getters: ({ info, attributes }) => gettersOf(info, attributes).join() === 'name',
-  'what only it writes': ({ info }) =>
-    modelFastPathBlockers(info, 'create', true).join('; ') === BLOCKERS.join('; '),
+  'what only it writes': ({ sequelize, info }) => {
+    const ambient = ambientTransactions(sequelize) ? ["Sequelize's option useCLS is set"] : [];
+    return modelFastPathBlockers(info, 'create', true).join('; ') === [...ambient, ...BLOCKERS].join('; ');
+  },
   defaults: ({ model }) => {
     const defaults = defaultValues(model);
     return defaults['size']?.() === 7 && defaults['version']?.() === 0;

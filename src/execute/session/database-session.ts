@@ -16,6 +16,7 @@ import { type Maybe, survivable } from '../../util/promises.js';
 import { lateWrite, otherSettings, RolledBackError, refuseFailure } from './session-errors.js';
 import { SessionPart } from './session-part.js';
 import {
+  afterCommitOf,
   beginTransaction,
   commitTransaction,
   followCallbacks,
@@ -347,7 +348,7 @@ export class DatabaseSession implements SessionScope {
       ...this.#callbacks.splice(0).map(({ callback }) => callback),
       ...ownCallbacks(transaction),
     ];
-    runCallbacks(this.sequelize, callbacks, this.#logger);
+    afterCommitOf(transaction, () => runCallbacks(this.sequelize, callbacks, this.#logger));
   }
 
   #begin(): Promise<Transaction> {

@@ -2,6 +2,7 @@
 
 import type { EventEmitter } from 'node:events';
 import { QueryTypes, type Sequelize, type Transaction, type TransactionOptions } from 'sequelize';
+import { ambientTransaction } from '../../describe/sequelize-internals.js';
 import { describeFault } from '../../errors/database-fault.js';
 import {
   applySettings,
@@ -29,8 +30,28 @@ interface CommittingInterface {
   commitTransaction(transaction: Transaction, options: object): Promise<unknown>;
 }
 
+/** Savepoints, and the transactions of `Sequelize.useCLS` that they are in. */
+const parents = new WeakMap<Transaction, Transaction>();
+/** Transactions with such a savepoint that goes on. The end of one is the end of all that were begun after it. */
+const busy = new WeakSet<Transaction>();
+
+function claim(parent: Transaction): void {
+  if (busy.has(parent))
+    throw new Error(
+      'A transaction of Sequelize.useCLS has one unit of work, or one write of a repository, at a time; wait for the first one, or put ' +
+        'both into one unitOfWork.',
+    );
+  busy.add(parent);
+}
+
+function free(transaction: Transaction): void {
+  const parent = parents.get(transaction);
+  if (parent) busy.delete(parent);
+}
+
 /**
- * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is unknown.
+ * Begins one: by Sequelize itself, where code of the user's would see its queries, or the driver is unknown. In a transaction of
+ * `Sequelize.useCLS` writes are a savepoint of that one: with a connection of their own they would wait for its locks.
  *
  * @param settings of the request that it is part of
  */
@@ -41,6 +62,8 @@ export async function beginTransaction(
 ): Promise<Transaction> {
   const isOfEngine = sequelize instanceof EngineSequelize;
   const isOwn = isOfEngine && sequelize.transaction === EngineSequelize.prototype.transaction;
+  const parent = options.readOnly ? null : ambientTransaction(sequelize);
+  if (parent) return beginSavepoint(parent, options, settings);
   if (isOwn && !seesQueries(sequelize) && !sequelizeProblem()) {
     const readOnly = options.readOnly === true || currentSession(sequelize)?.isReadOnly === true;
     return statementRunner(sequelize).begin({ ...options, readOnly }, settings);
@@ -51,6 +74,38 @@ export async function beginTransaction(
   if (options.readOnly && !isOfEngine) await refuseWrites(sequelize, transaction);
   if (settings) await applySettings(sequelize, transaction, settings);
   return transaction;
+}
+
+async function beginSavepoint(
+  parent: Transaction,
+  options: TransactionOptions,
+  settings: RequestSettings | null,
+): Promise<Transaction> {
+  const { sequelize } = parent as Transaction & { readonly sequelize: Sequelize };
+  claim(parent);
+  try {
+    const transaction = await withoutSettings(() =>
+      sequelize.transaction({ ...options, transaction: parent }),
+    );
+    endWith(transaction, parent);
+    if (settings) await applySettings(sequelize, transaction, settings);
+    parents.set(transaction, parent);
+    return transaction;
+  } catch (error) {
+    busy.delete(parent);
+    throw error;
+  }
+}
+
+/** Its later queries are refused once the whole transaction has ended: on its connection they would be committed alone. */
+function endWith(savepoint: Transaction, parent: Transaction): void {
+  let own: unknown;
+  Object.defineProperty(savepoint, 'finished', {
+    get: () => own ?? (parent as { finished?: string }).finished,
+    set(end: unknown) {
+      own = end;
+    },
+  });
 }
 
 /**
@@ -64,6 +119,7 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   if (!internals) return transaction.commit().then(() => true);
   if (internals.finished) throw new Error(`The transaction has been ended before: ${internals.finished}.`);
   if (transaction instanceof SessionTransaction) return (await transaction.end('COMMIT')) === 'COMMIT';
+  if (parents.has(transaction)) return releaseSavepoint(transaction, internals);
   // Sequelize returns all of the driver's result for a raw query, and the rows for others.
   const options = { ...internals.options, type: QueryTypes.RAW };
   // An instance whose `query` passes on less does not keep the tag from being heard.
@@ -86,6 +142,29 @@ export async function commitTransaction(transaction: Transaction): Promise<boole
   }
 }
 
+/** Ends a savepoint. @returns false where a query in it has failed, and all of it is undone */
+async function releaseSavepoint(
+  transaction: Transaction,
+  { sequelize, name }: { readonly sequelize: Sequelize; readonly name?: string },
+): Promise<boolean> {
+  try {
+    await sequelize.query(`RELEASE SAVEPOINT "${name}"`, { transaction });
+    return true;
+  } catch {
+    await transaction.rollback();
+    return false;
+  } finally {
+    free(transaction);
+  }
+}
+
+/** Runs work after the commit of a transaction that is committed; of a savepoint after that of its transaction. */
+export function afterCommitOf(transaction: Transaction, work: () => void): void {
+  const parent = parents.get(transaction);
+  if (parent) parent.afterCommit(work);
+  else work();
+}
+
 /** Rolls back, or closes the connection where that cannot be. Never throws. */
 export async function rollbackTransaction(transaction: Transaction, cause: unknown): Promise<void> {
   try {
@@ -99,6 +178,8 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
     else await transaction.rollback();
   } catch {
     // Sequelize has closed the connection, and with it the transaction has ended.
+  } finally {
+    free(transaction);
   }
 }
 

@@ -116,6 +116,8 @@ export interface TransactionState<Client> {
 interface TransactionInternals<Client> extends TransactionState<Client> {
   readonly sequelize: Sequelize;
   readonly options: object;
+  /** Of a savepoint. */
+  readonly name?: string;
   readonly _afterCommitHooks: ((transaction: unknown) => unknown)[];
   cleanup(): void;
   forceCleanup(): Promise<void>;
