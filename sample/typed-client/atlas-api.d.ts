@@ -1224,7 +1224,7 @@ export interface components {
             at: string;
             /** @description Of a record that counts its changes. */
             version?: number;
-            /** @description The names of what an update has changed, as far as the request may read them. */
+            /** @description The names of what an update has changed, as far as the request may read them. None where only computed properties may have. */
             changed?: string[];
             /** @description The `X-Request-Id` of the request that has written it. Null for other writers. */
             request_id: string | null;
