@@ -36,9 +36,9 @@ const REST = 50;
 /** Microseconds; /proc has no smaller unit. */
 const LEAST_TIME = 10_000;
 /** Milliseconds that a measurement waits at most for a machine that is slower than usual. */
-const PATIENCE = 2_000;
+const PATIENCE = 5_000;
 /** Attempts at a measurement, at most, where the machine is slow before or after it. */
-const ATTEMPTS = 2;
+const ATTEMPTS = 4;
 /** Factor of the duration where no request finished: some contenders count a million rows for each client. */
 const LONGER = 10;
 
