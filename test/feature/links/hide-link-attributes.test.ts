@@ -1,4 +1,5 @@
 /** Attributes of links that a request may write and not read: neither the answer nor the version reveals a right guess. */
+// @runs fast
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { BelongsToMany, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** Join models with a `scope`, on one of their keys or beside them, of one value, several values, or `EVERYTHING`. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { QueryTypes } from 'sequelize';

@@ -1,4 +1,5 @@
 /** Several relations to one model: its rules are asked once for a request, also where they take time. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript';

@@ -1,4 +1,5 @@
 /** A change of a foreign key of several columns, some of which no change may set: those are the ones of the row itself. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';

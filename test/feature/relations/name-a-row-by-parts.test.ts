@@ -1,4 +1,5 @@
 /** `@ForeignKey` on an attribute for each part of a key: all of them together name one row, which the request has to see. */
+// @runs fast
 import { expect } from 'chai';
 import type { Request } from 'express';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';

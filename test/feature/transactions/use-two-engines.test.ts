@@ -1,4 +1,5 @@
 /** A request that works with two engines: a session of one does not hide the transaction of the other. */
+// @runs fast
 import { expect } from 'chai';
 import { HttpError } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';

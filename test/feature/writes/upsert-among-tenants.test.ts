@@ -1,4 +1,5 @@
 /** An upsert by a request of several tenants: a record stays in its tenant, whatever tenant the body names. */
+// @runs fast
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import type { Request } from 'express';
