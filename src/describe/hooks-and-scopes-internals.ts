@@ -144,6 +144,12 @@ export function choiceProblem<M extends Model>(model: ModelClass<M>): string | n
   );
 }
 
+/** @param refused the beginning of the message: `City cannot be aggregated` @throws TypeError where a condition does not choose all rows of the model */
+export function checkChoice<M extends Model>(model: ModelClass<M>, refused: string): void {
+  const problem = choiceProblem(model);
+  if (problem !== null) throw new TypeError(`${refused}: ${problem}`);
+}
+
 function isInnerJoin({
   model,
   where,

@@ -1,6 +1,6 @@
 /** The rows that belong to a row of another table, as a predicate. */
 import type { RelatedPlan, SortTerm } from '../compile/resource-plan.js';
-import { choiceProblem } from '../describe/hooks-and-scopes-internals.js';
+import { checkChoice } from '../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo } from '../describe/model-info.js';
 import { keyPairs, type Relation, type RelationScope } from '../describe/relations.js';
 import { aliveRows } from '../features/soft-delete/deletion.js';
@@ -141,7 +141,7 @@ export function anyRelated(
   const { relation } = plan;
   const parts = fixedParts(plan);
   const { info } = plan.target;
-  checkChoice(info);
+  checkChoice(info.model, NOT_RELATED);
   const rows = allOf(parts.target, scopedRows(info), target.where, where, condition);
   const outer = { attribute: relation.parentKey };
   if (!relation.through || !plan.through) {
@@ -152,7 +152,7 @@ export function anyRelated(
     const key = { key: relation.targetKey, value: outer, ...(more.length > 0 ? { more } : {}) };
     return exists(info, { ...key, where: rows });
   }
-  checkChoice(plan.through);
+  checkChoice(plan.through.model, NOT_RELATED);
   const beyond = exists(info, {
     key: relation.targetKey,
     value: { attribute: relation.through.targetKey },
@@ -165,16 +165,12 @@ export function anyRelated(
   });
 }
 
-/** @throws TypeError where hooks, a finder or joins choose the rows of the model: a condition would pass them by */
-function checkChoice({ model }: RecordInfo): void {
-  const problem = choiceProblem(model);
-  if (problem !== null) throw new TypeError(`Relations cannot be filtered by, or counted: ${problem}`);
-}
+const NOT_RELATED = 'Relations cannot be filtered by, or counted';
 
 /** Checks that the rows behind a relation can be counted. @throws TypeError where hooks or methods choose them */
 export function checkCountable({ target, through }: FoundRelation): void {
-  checkChoice(target.info);
-  if (through) checkChoice(through);
+  checkChoice(target.info.model, NOT_RELATED);
+  if (through) checkChoice(through.model, NOT_RELATED);
 }
 
 const GRANTED = Symbol('granted');

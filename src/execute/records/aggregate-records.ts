@@ -3,7 +3,7 @@ import type { Model } from 'sequelize';
 import { MEASURES, type Measure, type TimeUnit } from '../../declare/aggregate-options.js';
 import type { Attribute } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
+import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { hasZone, readHaving, readOrder } from '../../features/aggregate/aggregate-inputs.js';
 import type {
@@ -53,8 +53,7 @@ export async function aggregateRecords<M extends Model>(
   const { model, name } = info;
   const [strange] = unknownOptions('An aggregate', query, OPTIONS);
   if (strange !== undefined) throw new TypeError(strange);
-  const problem = choiceProblem(model);
-  if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
+  checkChoice(model, `${name} cannot be aggregated`);
   const filter = typedFilter(info, query.filter, `An aggregate of ${name}`) ?? undefined;
   const inputs = inputsOf({ filter, deleted: query.deleted });
   const { where } = repositoryOperation(model, 'list', access, address, inputs) as ListOperation;

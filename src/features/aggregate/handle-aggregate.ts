@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Action } from 'routing-controllers';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
+import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
 import { modelFastPathBlockers } from '../../execute/customization/model-fast-path-blockers.js';
 import { openTest } from '../../execute/customization/plain-queries.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
@@ -93,8 +93,7 @@ function compileStory<I extends RequestArguments>(
     isOpen: () => isPlain() && isOpen(),
     read: (input, action, on) =>
       AGGREGATES.run(async () => {
-        const problem = choiceProblem(model);
-        if (problem !== null) throw new TypeError(`${name} cannot be aggregated: ${problem}`);
+        checkChoice(model, `${name} cannot be aggregated`);
         const found = locate ? await locate(input, action, on) : input.access;
         const access = found ?? input.access;
         const list = resource.features.list.operation(input.query, access) as ListOperation;

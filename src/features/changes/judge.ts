@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import type { Request } from 'express';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
+import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
 import { columnsOf } from '../../execute/sql/predicate-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import type { Slots } from '../../execute/sql/statement.js';
@@ -58,7 +58,7 @@ export function conditionOf(
   request: Request,
 ): Condition {
   const { plan, features } = resource;
-  checkChoice(plan);
+  checkFollowed(plan);
   const { where } = features.list.operation(query, access) as ListOperation;
   checkStored(resource, query.filter ?? null, access.where);
   const settings = requestSettings(request);
@@ -75,9 +75,8 @@ function named(member: string, value: unknown): unknown {
 }
 
 /** Refuses a model that has got hooks after the start which choose the rows of its lists. */
-function checkChoice({ model, name }: ResourcePlan): void {
-  const problem = choiceProblem(model);
-  if (problem !== null) throw new TypeError(`Changes of ${name} cannot be followed: ${problem}`);
+function checkFollowed({ model, name }: ResourcePlan): void {
+  checkChoice(model, `Changes of ${name} cannot be followed`);
 }
 
 /** Refuses conditions on values that images do not have: a row with them would count as one without. */
@@ -127,7 +126,7 @@ export async function judge(
 ): Promise<Judged> {
   const { resource, slots, settings } = condition;
   // A stream may have begun before.
-  checkChoice(resource.plan);
+  checkFollowed(resource.plan);
   const statement = compileJudgement(condition, ticks, window, size);
   const read = () => ticks.read(statement, slots);
   const run = (work: typeof read) => (settings ? runWithSettings(settings, work) : work());

@@ -1,7 +1,7 @@
 /** Finds the record of a path among those that are there, and those that are gone. */
 import type { Request } from 'express';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { choiceProblem, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
+import { checkChoice, queryHooks } from '../../describe/hooks-and-scopes-internals.js';
 import { keyText } from '../../describe/row-key.js';
 import { noSuchRecord, severalRecords } from '../../errors/errors.js';
 import { selectValues } from '../../execute/session/select-values.js';
@@ -31,9 +31,10 @@ export function recordHook({ model }: Pick<ResourcePlan, 'model'>): string | und
 
 /** Refuses a model that has got hooks after the start which decide about records that are read. */
 function checkHooks(plan: ResourcePlan): void {
-  const problem = choiceProblem(plan.model) ?? recordHook(plan);
-  if (problem !== null && problem !== undefined)
-    throw new TypeError(`The history of ${plan.name} cannot be read: ${problem}`);
+  const refused = `The history of ${plan.name} cannot be read`;
+  checkChoice(plan.model, refused);
+  const hook = recordHook(plan);
+  if (hook !== undefined) throw new TypeError(`${refused}: ${hook}`);
 }
 
 /**

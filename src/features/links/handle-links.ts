@@ -1,7 +1,7 @@
 /** The handlers of links: the record is locked and judged, then its targets, and the difference is written, in one transaction. */
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
-import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
+import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noteOperation } from '../../diagnostics/channels.js';
@@ -267,10 +267,7 @@ function compileRun(links: Links, work: LinkWork, context: Pick<HandlerContext, 
   // Many that were outrun lock once more, behind those that they have inserted. Children are locked behind their record.
   const mayDeadlock = work === 'add' || work === 'replace' || !relation.through;
   return async (action: Action, input: LinkArguments, on: StatementTarget): Promise<Linked> => {
-    for (const model of guarded) {
-      const problem = choiceProblem(model);
-      if (problem !== null) throw new TypeError(`Links of ${info.name} cannot be written: ${problem}`);
-    }
+    for (const model of guarded) checkChoice(model, `Links of ${info.name} cannot be written`);
     const session = mayDeadlock && joinableSession(plan.model.sequelize as Sequelize, 'write');
     if (!session) return change(action, input, on);
     return retried(
