@@ -16,7 +16,7 @@ import { describeRecords } from '../../describe/describe-model.js';
 import type { RecordInfo } from '../../describe/model-info.js';
 import { isRecord, modelOf } from '../../describe/record.js';
 import { keyText } from '../../describe/row-key.js';
-import { ambientTransactions } from '../../describe/sequelize-internals.js';
+import { ambientTransaction } from '../../describe/sequelize-internals.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { type Access, type AccessSource, allowsValue } from '../../operation/access.js';
 import { currentSession } from '../../postgres/index.js';
@@ -135,8 +135,7 @@ async function write(record: GuardedRecord, name: string, place: number, args: u
   const { sequelize } = row;
   const own =
     options.transaction === undefined
-      ? (ambientTransactions(sequelize)?.get('transaction') ??
-        (await currentSession(sequelize)?.transactionFor('other')))
+      ? (ambientTransaction(sequelize) ?? (await currentSession(sequelize)?.transactionFor('other')))
       : options.transaction;
   if (own) return within(own as Transaction);
   return inTransaction(sequelize, 'write', within);
