@@ -189,6 +189,9 @@ export function hasState(error: unknown, state: string): boolean {
   return driverError(error)?.code === state;
 }
 
+/** The state of all statements of a transaction behind one that failed. */
+export const FAILED_TRANSACTION = '25P02';
+
 /** The state of a statement that names a column which its table lacks. */
 export const MISSING_COLUMN = '42703';
 

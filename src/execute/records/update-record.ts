@@ -18,7 +18,13 @@ import { describeRecords } from '../../describe/describe-model.js';
 import { isLeftOut } from '../../describe/hooks-and-scopes-internals.js';
 import { type AttributeInfo, type ModelInfo, type RecordInfo, versionOf } from '../../describe/model-info.js';
 import { unseenOf } from '../../describe/unseen-values.js';
-import { hasState, isMissingColumn, isRuledOut, MISSING_COLUMN } from '../../errors/database-fault.js';
+import {
+  FAILED_TRANSACTION,
+  hasState,
+  isMissingColumn,
+  isRuledOut,
+  MISSING_COLUMN,
+} from '../../errors/database-fault.js';
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import type { UpdateOperation } from '../../operation/operation.js';
@@ -43,9 +49,6 @@ export interface WriteOptions {
  * only, so a column of ours is not possible.
  */
 const MARK = 'tableoid';
-
-/** SQLSTATE of all statements behind one that failed. */
-const FAILED_TRANSACTION = '25P02';
 
 /** Attributes that an UPDATE of a model can return, or null; by the object that Sequelize makes anew with the model. */
 const returnable = new WeakMap<object, readonly AttributeInfo[] | null>();

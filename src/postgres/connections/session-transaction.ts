@@ -4,6 +4,7 @@
  */
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
 import { traceStatement } from '../../diagnostics/channels.js';
+import { FAILED_TRANSACTION, hasState } from '../../errors/database-fault.js';
 import { toSequelizeError } from '../../errors/sequelize-error.js';
 import type { TextResult, TextValues } from '../protocol/batch.js';
 import { isTraced, markBroken } from '../protocol/pg-internals.js';
@@ -323,8 +324,7 @@ export class SessionTransaction extends Transaction {
 
   /** Closes the connection, unless the transaction has failed: statements behind a failed BEGIN would commit alone. */
   #closeUnlessFailed(error: Error): void {
-    const { code } = error as { readonly code?: unknown };
-    if (code !== FAILED_TRANSACTION) this.#client?.connection?.stream.destroy();
+    if (!hasState(error, FAILED_TRANSACTION)) this.#client?.connection?.stream.destroy();
   }
 
   /**
@@ -372,9 +372,6 @@ export function isOfStale(error: unknown): boolean {
   const { parent } = error as { readonly parent?: unknown };
   return parent !== undefined && isStale(parent);
 }
-
-/** SQLSTATE of all statements behind one that failed. */
-const FAILED_TRANSACTION = '25P02';
 
 /** One BEGIN with the options that Sequelize sends as several statements. */
 function beginText({ isolationLevel, readOnly }: TransactionOptions): string {
