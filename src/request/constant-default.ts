@@ -1,5 +1,6 @@
 /** The default of a column that is the same for every row -> the value that the model holds. */
 
+import { parse } from 'postgres-array';
 import type { ColumnType } from '../describe/column-type.js';
 import { infiniteOf, momentOf } from '../describe/exact-time.js';
 import { durationOf } from '../describe/interval-value.js';
@@ -40,19 +41,11 @@ function constantValue(type: ColumnType, text: string): unknown {
   }
 }
 
-const MEMBER = /"((?:[^"\\]|\\.)*)"|[{}]|[^{},"]+/gs;
-const BRACKETS: Readonly<Record<string, string>> = { '{': '[', '}': ']', NULL: 'null' };
-
 /** An array as PostgreSQL writes it. Bounds of its own, and members with another separator, are none that a body has. */
 function arrayValue(type: ColumnType, text: string): unknown {
   const element = innermost(type);
   const isPlain = text.startsWith('{') && !(element.kind === 'named' && element.name === 'box');
   if (text !== '{}' && !isPlain) return undefined;
-  const json = text.replace(MEMBER, (member, quoted?: string) =>
-    quoted === undefined
-      ? (BRACKETS[member] ?? JSON.stringify(member))
-      : JSON.stringify(quoted.replace(/\\(.)/gs, '$1')),
-  );
   let isWhole = true;
   const read = (member: unknown): unknown => {
     if (Array.isArray(member)) return member.map(read);
@@ -60,7 +53,7 @@ function arrayValue(type: ColumnType, text: string): unknown {
     isWhole &&= value !== undefined;
     return value;
   };
-  const values = read(JSON.parse(json));
+  const values = read(parse(text));
   return isWhole ? values : undefined;
 }
 
