@@ -71,7 +71,6 @@ interface RowSecured {
 const NOWHERE: StatementTarget = {
   read: () => Promise.reject(new TypeError('Our SQL executes nothing here.')),
   write: () => NOWHERE.read('', [], ''),
-  sharesWrites: false,
 };
 
 /**

@@ -157,7 +157,9 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
   ): Promise<Statement | null> {
     switch (operation.kind) {
       case 'insert':
-        return (await this.#hidesInserts(on)) ? null : this.#insertOf(operation, filled);
+        return (await triggersOf(this.#compiler.table, on)).hideInserts
+          ? null
+          : this.#insertOf(operation, filled);
       case 'update': {
         filled[NOW.slot] = now();
         const shape = this.#compiler.encoder.changes(operation.set, intoSlots(filled));
@@ -181,11 +183,14 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const { references = [] } = operation;
     const filled = joinSlots(slots, NO_SLOTS);
     const statement = this.#insertOf(operation, filled);
-    const hides = this.#hidesInserts(on);
-    if (!statement || (isPromise(hides) ? await hides : hides)) return null;
-    const written = await this.#writeShared(statement, filled, null, on).catch((error: unknown) => {
-      throw isRuledOut(error) ? notStored('insert') : error;
-    });
+    const known = triggersOf(this.#compiler.table, on);
+    const { hideInserts, areThere } = isPromise(known) ? await known : known;
+    if (!statement || hideInserts) return null;
+    const written = await write(on, statement, filled, areThere ? undefined : null).catch(
+      (error: unknown) => {
+        throw isRuledOut(error) ? notStored('insert') : error;
+      },
+    );
     if (written.rows.length > 0) return written;
     if (references.length > 0) {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
@@ -223,11 +228,6 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     return rows.length > 0;
   }
 
-  /** True where a new row has to be read again, in the transaction that has written it. */
-  #hidesInserts(on: StatementTarget): Maybe<boolean> {
-    return then(triggersOf(this.#compiler.table, on), ({ hideInserts }) => hideInserts);
-  }
-
   #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
     const shape = this.#compiler.encoder.newRow(operation.row, intoSlots(filled));
     return shape === null ? null : this.#compiler.insert(shape, operation);
@@ -238,13 +238,13 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const filled = joinSlots(slots, { [NOW.slot]: now() });
     const shape = this.#compiler.encoder.changes(set, intoSlots(filled));
     const known = triggersOf(this.#compiler.table, on);
-    const { hideUpdates } = isPromise(known) ? await known : known;
+    const { hideUpdates, areThere } = isPromise(known) ? await known : known;
     if (shape === null || hideUpdates) return null;
     if (hasValues(shape) || touch === 'change') {
       const statement = this.#compiler.update(shape, operation);
       // `xmin` is the same for all states of a row that the transaction has written.
-      const key = returning.columns.includes(XMIN) ? undefined : this.#keyOf(where, slots);
-      const writing = this.#writeShared(statement, filled, key, on);
+      const isAlone = areThere || returning.columns.includes(XMIN);
+      const writing = write(on, statement, filled, isAlone ? undefined : this.#keyOf(where, slots));
       const changed = await (shape.includes('+') ? writing.catch(throwOfSums(set)) : writing);
       const isWritten = changed.rows.length > 0;
       if (differs) {
@@ -355,25 +355,6 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const created = await this.#insert({ kind: 'insert', row, references, returning }, slots, on);
     return created && { ...created, isNew: true };
   }
-
-  /**
-   * Writes together with others of the same statement, unless a trigger may have effects that cannot be undone.
-   *
-   * @param key of the row that is written; null for a new one, undefined for a write that is sent alone
-   */
-  #writeShared(
-    statement: Statement,
-    slots: Slots,
-    key: string | null | undefined,
-    on: StatementTarget,
-  ): Promise<TextResult> {
-    if (key === undefined || !on.sharesWrites) return write(on, statement, slots);
-    const values = fillSlots(statement, slots);
-    const send = ({ areThere }: TableTriggers) =>
-      on.write(statement.text, values, areThere ? undefined : key);
-    const known = triggersOf(this.#compiler.table, on);
-    return isPromise(known) ? known.then(send) : send(known);
-  }
 }
 
 /** Any connection of the pool, with the settings of the running code. */
@@ -391,6 +372,15 @@ export function triggersOf(
   return tableTriggers(info.model.sequelize as Sequelize, name, ask, isAlone);
 }
 
-function write(on: StatementTarget, statement: Statement, slots: Slots): Promise<TextResult> {
-  return on.write(statement.text, fillSlots(statement, slots));
+/**
+ * @param key of the row, null for a new one, where it may be written together with others of the same statement: no trigger may have
+ *   effects that cannot be undone
+ */
+function write(
+  on: StatementTarget,
+  statement: Statement,
+  slots: Slots,
+  key?: string | null,
+): Promise<TextResult> {
+  return on.write(statement.text, fillSlots(statement, slots), key);
 }

@@ -103,7 +103,6 @@ export function singleTarget(
   return {
     read: (text, values, _table, isPlanned = false) => run(text, values, !isPlanned),
     write: (text, values) => run(text, values, true),
-    sharesWrites: false,
   };
 }
 

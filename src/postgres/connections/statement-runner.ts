@@ -167,7 +167,7 @@ class StatementRunner implements StatementTarget {
   ): Promise<TextResult> {
     const statement = this.#named.get(text);
     const call = { statement, values, share: null, settings };
-    if (key === undefined) return this.#run('write', call);
+    if (key === undefined || !this.#sharesWrites) return this.#run('write', call);
     return this.#submit(call, (pending) => this.#groupOf(statement).add(pending, key));
   }
 
@@ -180,7 +180,6 @@ class StatementRunner implements StatementTarget {
       read: (sql, bound, table, isPlanned) =>
         this.read(sql, bound, table, isPlanned, isSecured ? first : null),
       write: (sql, bound) => this.write(sql, bound, undefined, first),
-      sharesWrites: false,
     };
   }
 
@@ -201,7 +200,7 @@ class StatementRunner implements StatementTarget {
   }
 
   /** True where writes go together: the option is set, and the pool need not see each of them. */
-  get sharesWrites(): boolean {
+  get #sharesWrites(): boolean {
     return this.#isGrouping && !this.#source.queues.write.bypassesQueue;
   }
 

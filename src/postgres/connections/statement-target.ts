@@ -18,13 +18,11 @@ export interface StatementTarget {
    * @param isPlanned for its values, as they can make it slow, unless it was often fast; others, such as one by primary key, are planned once
    */
   read(text: string, values: TextValues, table: string, isPlanned?: boolean): Promise<TextResult>;
-  /** True where writes may go together. */
-  readonly sharesWrites: boolean;
   /**
    * Runs a write, or a read that has to see the last write.
    *
    * @param key of the row that is written, null for a new one; only for a write that may be in one transaction with others
-   * of the same statement
+   * of the same statement. A target may run it alone all the same
    */
   write(text: string, values: TextValues, key?: string | null): Promise<TextResult>;
 }
@@ -32,7 +30,7 @@ export interface StatementTarget {
 /** Executes reads where writes go, so that they see the last one. */
 export function onPrimary(on: StatementTarget): StatementTarget {
   const write: StatementTarget['write'] = (text, values) => on.write(text, values);
-  return { read: write, write, sharesWrites: false };
+  return { read: write, write };
 }
 
 /** A statement with its values and settings. */

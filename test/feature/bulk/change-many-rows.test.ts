@@ -35,7 +35,7 @@ function targetOn(client: Client): StatementTarget {
     const result = await client.query<string[]>({ text, values: [...values], rowMode: 'array', types });
     return { rows: result.rows, count: result.rowCount ?? 0, parsers: [] };
   };
-  return { read: run, write: run, sharesWrites: false };
+  return { read: run, write: run };
 }
 
 function rowsOf(written: FoundRows | null): FoundRows['rows'] {

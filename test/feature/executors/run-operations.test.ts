@@ -27,7 +27,7 @@ function targetOn(client: Client): StatementTarget {
     const parsers = result.fields.map(() => (each: string) => each);
     return { rows: result.rows, count: result.rowCount ?? 0, parsers };
   };
-  return { read: run, write: run, sharesWrites: false };
+  return { read: run, write: run };
 }
 
 describe('running operations', () => {
