@@ -1,5 +1,5 @@
-/** Holds requests back until the catalogue has completed the plan of their resource. */
-import { ConnectionError, type Sequelize } from 'sequelize';
+/** Holds requests back until the catalogue has completed the plan of their resource, and reads it again while they come. */
+import { ConnectionError } from 'sequelize';
 import { sortedAttribute, termsOf } from '../compile/compile-sort.js';
 import type { FilterPlan, RelationFilter, ResourcePlan, SortKey } from '../compile/resource-plan.js';
 import type { ModelClass } from '../declare/crud-options.js';
@@ -7,7 +7,7 @@ import { comparedType } from '../describe/column-type.js';
 import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readHstoreAsText } from '../describe/sequelize-internals.js';
-import { type ColumnFacts, setTableFacts, type TableFacts, tableFacts } from '../describe/table-facts.js';
+import { type ColumnFacts, setTableFacts, type TableFacts } from '../describe/table-facts.js';
 import { isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
@@ -16,8 +16,8 @@ import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import { type Logger, logInfo } from '../util/logger.js';
-import { oneAtATime } from '../util/promises.js';
-import { readCatalogue, type Tables } from './catalogue.js';
+import { endsInTime, type Maybe, oneAtATime } from '../util/promises.js';
+import { type CatalogueTable, changedTables, readCatalogue, type Tables } from './catalogue.js';
 import { looseSortLines, readIndex, tablesRead } from './index-advice.js';
 import { associatedModels, constraintLines, joinProblems, keyProblems, orderLines } from './key-problems.js';
 import { adviceLines, missingLines, unknownLines } from './missing-parts.js';
@@ -41,7 +41,9 @@ interface CatalogueOptions {
 
 /**
  * The gate of an application. A resource is open when the catalogue has the tables of its models and of their relations. One whose
- * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request.
+ * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request. Tables of open resources
+ * are read again by age, because migrations come while processes run: a column that may be NULL since then, or a foreign key
+ * that was dropped, changes the statements that return all rows of a list.
  */
 export class CatalogueGate {
   readonly #open = new Set<ResourcePlan>();
@@ -49,7 +51,12 @@ export class CatalogueGate {
   readonly #logged = new Set<string>();
   /** Reads the catalogue. @returns problems of the tables */
   readonly #readOnce = oneAtATime(() => this.#read());
-  readonly #changed = new Set<Sequelize>();
+  readonly #renewOnce = oneAtATime(() => this.#renew());
+  /** Time of the latest reading of all open resources. */
+  #readAt = performance.now();
+  #version = 0;
+  /** True between a change that a statement has met and its reading. */
+  #isChanged = false;
 
   constructor(
     private readonly plans: readonly ResourcePlan[],
@@ -75,22 +82,26 @@ export class CatalogueGate {
     }
   }
 
-  /** A number that changes whenever plans were completed. */
+  /** A number that changes whenever plans were completed, or their tables were changed. */
   get version(): number {
-    return this.#open.size;
-  }
-
-  /** True where the requests of a resource need not wait. */
-  isOpen(plan: ResourcePlan): boolean {
-    return this.#open.has(plan);
+    return this.#version;
   }
 
   /**
-   * Reads the catalogue for a request, unless another one does so already.
+   * Reads the catalogue for a request where it has to, unless another one does so already. A request waits for a resource that is not
+   * open, and a second at most for facts that are too old.
    *
    * @throws ConnectionError as long as it cannot be read, and always for a resource whose tables are wrong
    */
-  async pass(plan: ResourcePlan): Promise<void> {
+  pass(plan: ResourcePlan): Maybe<void> {
+    if (!this.#open.has(plan)) return this.#complete(plan);
+    const age = performance.now() - this.#readAt;
+    if (age < RENEWED_AFTER) return;
+    const renewal = this.#renewOnce();
+    if (age >= MAX_AGE) return endsInTime(renewal, MAX_WAIT).then(() => undefined);
+  }
+
+  async #complete(plan: ResourcePlan): Promise<void> {
     try {
       const problems = this.#refused.has(plan) ? [] : await this.#readOnce();
       for (const problem of problems) this.#log('error', problem);
@@ -111,34 +122,19 @@ export class CatalogueGate {
     const tables = await this.#tables(models);
     if (!tables) {
       for (const plan of waiting) this.#open.add(plan);
+      this.#version += 1;
+      this.#readAt = Number.POSITIVE_INFINITY;
       return [];
     }
-    for (const model of models) {
-      const table = tables.get(model);
-      setTableFacts(model, table?.facts, table && hasOtherTypes(describeRecords(model), table.facts));
-      if ([...(table?.facts.columns.values() ?? [])].some(({ baseType }) => HSTORE.test(baseType)))
-        readHstoreAsText(model);
-      setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
-    }
+    for (const model of models) rememberTable(model, tables.get(model));
+    this.#version += 1;
     const reports = await Promise.all(waiting.map((plan) => this.#inspect(plan)));
     const problems = new Set<string>();
     for (const [index, plan] of waiting.entries()) {
-      const read = tablesRead(plan);
-      const types = this.options.strictTypes ? read.flatMap(typeLines) : [];
-      const own = [
-        ...keyProblems(plan),
-        ...orderProblems(plan),
-        ...filterProblems(plan.name, plan.info, plan.filters, plan.relations.filters),
-        ...tagProblems(plan),
-        ...writtenProblems(plan),
-        ...onlyProblems(plan),
-        ...read.flatMap(({ model }) => joinProblems(model)),
-        ...types,
-        ...(reports[index]?.problems ?? []),
-      ];
+      const own = [...this.#problemsOf(plan), ...(reports[index]?.problems ?? [])];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
-      else if (read.every(({ model }) => tables.has(model))) this.#open.add(plan);
+      else if (tablesRead(plan).every(({ model }) => tables.has(model))) this.#open.add(plan);
     }
     this.#advise(waiting, tables);
     for (const line of reports.flatMap(({ warnings }) => warnings)) this.#log('warn', line);
@@ -150,24 +146,48 @@ export class CatalogueGate {
     return joinReports(await Promise.all(features.map(({ inspectTable }) => inspectTable?.(plan))));
   }
 
+  #problemsOf(plan: ResourcePlan): string[] {
+    const read = tablesRead(plan);
+    return [
+      ...keyProblems(plan),
+      ...orderProblems(plan),
+      ...filterProblems(plan.name, plan.info, plan.filters, plan.relations.filters),
+      ...tagProblems(plan),
+      ...writtenProblems(plan),
+      ...onlyProblems(plan),
+      ...read.flatMap(({ model }) => joinProblems(model)),
+      ...(this.options.strictTypes ? read.flatMap(typeLines) : []),
+    ];
+  }
+
+  /** Reads the tables again, a moment after a statement has met a change, because every connection meets it. */
+  readChanges(): void {
+    if (this.#isChanged) return;
+    this.#isChanged = true;
+    const read = () => void this.#renewOnce();
+    setTimeout(read, CHANGE_DELAY).unref();
+  }
+
   /**
-   * Reads the types of columns again, a moment after a table was changed, because every connection meets the change. Only who executes
-   * the SQL follows from them: all other facts are those of the start, on both paths.
+   * Reads the tables of open resources again, which stay open. A table that is gone keeps its facts, as its statements fail by themselves, and
+   * so do all tables while the catalogue cannot be read.
    */
-  readChanges(sequelize: Sequelize): void {
-    if (this.#changed.has(sequelize)) return;
-    this.#changed.add(sequelize);
-    const read = async () => {
-      this.#changed.delete(sequelize);
-      // Another instance may have taken them over.
-      const models = [...new Set([...this.#open].flatMap(modelsOf))].filter(
-        (model) => model.sequelize === sequelize,
-      );
-      const tables = await readCatalogue(models).catch(() => null);
-      for (const [model, { facts }] of tables ?? [])
-        setTableFacts(model, tableFacts(model), hasOtherTypes(describeRecords(model), facts));
-    };
-    setTimeout(() => void read(), CHANGE_DELAY).unref();
+  async #renew(): Promise<void> {
+    const readAt = performance.now();
+    const plans = [...this.#open];
+    const models = [...new Set(plans.flatMap(modelsOf))];
+    // A type may be another one without a change of its table.
+    const isChanged = this.#isChanged;
+    this.#isChanged = false;
+    const read = async () => readCatalogue(isChanged ? models : await changedTables(models));
+    const tables = await read().catch(() => null);
+    this.#isChanged ||= isChanged && !tables;
+    this.#readAt = Math.max(this.#readAt, readAt);
+    if (!tables?.size) return;
+    for (const [model, table] of tables) rememberTable(model, table);
+    this.#version += 1;
+    for (const problem of plans.flatMap((plan) => this.#problemsOf(plan)))
+      this.#log('error', `A table was changed while the application runs: ${problem}`);
   }
 
   /** The tables; null where the role may not read the catalogue, which no later attempt would change. */
@@ -217,8 +237,24 @@ export class CatalogueGate {
   }
 }
 
+/** Milliseconds after which a request has the tables read again, without waiting for them. */
+const RENEWED_AFTER = 30_000;
+
+/** Milliseconds after which requests wait for that: no request came for a while. */
+const MAX_AGE = 60_000;
+
+/** Milliseconds of that wait. The primary may be gone, and a replica serves reads. */
+const MAX_WAIT = 1_000;
+
 /** Milliseconds between a change of a table that a statement meets and its reading. */
 const CHANGE_DELAY = 200;
+
+function rememberTable(model: ModelClass, table: CatalogueTable | undefined): void {
+  setTableFacts(model, table?.facts, table && hasOtherTypes(describeRecords(model), table.facts));
+  if ([...(table?.facts.columns.values() ?? [])].some(({ baseType }) => HSTORE.test(baseType)))
+    readHstoreAsText(model);
+  setIndexes(model, table?.indexes.filter(({ predicate }) => predicate === null).map(readIndex));
+}
 
 /** Columns in an order that PostgreSQL does not have. */
 function orderProblems(plan: ResourcePlan): string[] {

@@ -3,12 +3,13 @@ import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize
 import type { ModelClass } from '../declare/crud-options.js';
 import type { TableWrite } from '../declare/endpoint.js';
 import { MONEY_SAMPLE } from '../describe/money-value.js';
-import type {
-  ColumnFacts,
-  ForeignKeyFacts,
-  ReferentialAction,
-  TableFacts,
-  TableKind,
+import {
+  type ColumnFacts,
+  type ForeignKeyFacts,
+  type ReferentialAction,
+  type TableFacts,
+  type TableKind,
+  tableFacts,
 } from '../describe/table-facts.js';
 import { arrayLiteral } from '../execute/sql/encode-parameter.js';
 import { quotedTable } from '../execute/sql/sql-fragment.js';
@@ -58,7 +59,10 @@ interface ForeignKeyRow extends Omit<ForeignKeyFacts, 'onDelete' | 'onUpdate'> {
 }
 
 interface TableRow
-  extends Pick<TableFacts, 'id' | 'isPlannedAnew' | 'isInherited' | 'hasRowSecurity' | 'watchesUpdates'> {
+  extends Pick<
+    TableFacts,
+    'id' | 'mark' | 'isPlannedAnew' | 'isInherited' | 'hasRowSecurity' | 'watchesUpdates'
+  > {
   readonly kind: string;
   /** Bits of `CmdType` (`nodes.h`). */
   readonly writes: number;
@@ -70,6 +74,22 @@ interface TableRow
   readonly constraints: Readonly<Record<string, readonly string[]>> | null;
   readonly partitions: readonly string[] | null;
 }
+
+/**
+ * A text that changes with the definition of the table `c`: each change writes rows of the catalogue, and `xmin` is the transaction that has
+ * written a row. VACUUM and ANALYZE write none of these rows anew.
+ */
+const MARK = `
+  SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
+    SELECT concat_ws(' ', c.relname, c.relnamespace, c.xmin)
+    UNION ALL SELECT concat_ws(' ', m.attnum, m.attnotnull, m.xmin, n.xmin)
+      FROM pg_attribute m LEFT JOIN pg_type n ON n.oid = m.atttypid WHERE m.attrelid = c.oid AND m.attnum > 0
+    UNION ALL SELECT concat_ws(' ', 'default', m.oid, m.xmin) FROM pg_attrdef m WHERE m.adrelid = c.oid
+    UNION ALL SELECT concat_ws(' ', 'constraint', m.oid, m.xmin) FROM pg_constraint m WHERE m.conrelid = c.oid
+    UNION ALL SELECT concat_ws(' ', 'index', m.indexrelid, m.indisvalid, m.xmin) FROM pg_index m WHERE m.indrelid = c.oid
+  ) AS lines (line)`;
+
+const MARKS = `SELECT c.oid::text AS id, (${MARK}) AS mark FROM pg_class c WHERE c.oid = ANY($1::oid[])`;
 
 /**
  * Tables, views, partitions and foreign tables alike. A partitioned table with a foreign partition is a foreign table: it has no unique
@@ -89,7 +109,7 @@ const TABLES = `
       WHERE amopfamily = opcfamily AND amoplefttype = opcintype AND amopstrategy = 1 AND o.oprname = '<')
     UNION SELECT castsource FROM pg_cast JOIN pg_opclass ON opcintype = casttarget
       WHERE castmethod = 'b' AND castcontext = 'i' AND opcmethod = 403 AND opcdefault)
-  SELECT t.place::int AS place, json_build_object('id', c.oid::text,
+  SELECT t.place::int AS place, json_build_object('id', c.oid::text, 'mark', (${MARK}),
     'kind', CASE WHEN c.relkind = 'p' AND EXISTS (
       SELECT FROM pg_partition_tree(c.oid) JOIN pg_class l ON l.oid = relid WHERE l.relkind = 'f') THEN 'f' ELSE c.relkind END,
     'writes', pg_relation_is_updatable(c.oid, true),
@@ -197,14 +217,36 @@ function readTables(sequelize: Sequelize, models: readonly ModelClass[]): Promis
   return selectCatalogue(sequelize, TABLES, [models.map(quotedTable), models.map(schemaOf)]);
 }
 
-/** Executes a SELECT on the primary. */
+/**
+ * The models whose tables were changed since they were read, or are gone.
+ *
+ * @throws the error of the database or the pool
+ */
+export async function changedTables(models: readonly ModelClass[]): Promise<ModelClass[]> {
+  const changed: ModelClass[] = [];
+  for (const sequelize of new Set(models.flatMap((model) => model.sequelize ?? []))) {
+    const own = models.filter((model) => model.sequelize === sequelize);
+    const ids = own.flatMap((model) => tableFacts(model)?.id ?? []);
+    const found = await selectCatalogue<Pick<TableFacts, 'id' | 'mark'>>(sequelize, MARKS, [ids]);
+    const marks = new Map(found.map(({ id, mark }) => [id, mark]));
+    changed.push(
+      ...own.filter((model) => {
+        const facts = tableFacts(model);
+        return !facts || marks.get(facts.id) !== facts.mark;
+      }),
+    );
+  }
+  return changed;
+}
+
+/** Executes a SELECT on the primary, outside of a transaction of `Sequelize.useCLS`. */
 export function selectCatalogue<R extends object>(
   sequelize: Sequelize | undefined,
   statement: string,
   bind: readonly unknown[],
 ): Promise<R[]> {
   // The option is in Sequelize, and not in its types.
-  const options = { type: QueryTypes.SELECT, bind: [...bind], useMaster: true };
+  const options = { type: QueryTypes.SELECT, bind: [...bind], useMaster: true, transaction: null };
   return (sequelize as Sequelize).query<R>(statement, options as QueryOptionsWithType<QueryTypes.SELECT>);
 }
 

@@ -3,6 +3,7 @@
 import { keyAttributes } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { partsOf } from '../../describe/row-key.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { missingReference } from '../../errors/sequelize-error.js';
 import type {
@@ -77,7 +78,7 @@ export class ManyRows {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
   readonly #encoder: RowEncoder;
-  readonly #statements = new BoundedCache<Statement>();
+  readonly #statements = ofTables(() => new BoundedCache<Statement>());
 
   /** @param info of a model that is attached to an instance */
   constructor(info: ModelInfo) {
@@ -123,7 +124,7 @@ export class ManyRows {
     const sequences = await this.#sequencesOf(parts, isShown(returning), on);
     if (sequences === null || shapes.length > MAX_GROUPS) return null;
     const lifted = liftAll(null, references.map(givenRow));
-    const statement = this.#statements.get(
+    const statement = this.#statements().get(
       `insert ${returning.columns.join('\0')} ${shapes.join()} ${lifted.shape}`,
       () => compileInsertMany(this.#table, parts, withRows(references, lifted.rows), this.#select(returning)),
     );
@@ -246,7 +247,7 @@ export class ManyRows {
     if (isFree && state === null && set.length > 0 && !some.includes('+') && !isChecked) {
       const shape = `update ${isOne ? 'one' : 'free'} ${always} ${marks.join()} ${lifted.shape}`;
       const free = { set, unseen, where: lifted.where };
-      const statement = this.#statements.get(shape, () => compileUpdateFree(this.#table, free, isOne));
+      const statement = this.#statements().get(shape, () => compileUpdateFree(this.#table, free, isOne));
       const written = await on.write(statement.text, fillSlots(statement, filled));
       if (written.count === items.length) return written;
       // The others had the values, or are not there.
@@ -255,7 +256,7 @@ export class ManyRows {
       const found = await this.updateMatching({ where: named, set: {}, maximum: items.length }, slots, on);
       return found && !found.isExceeded && found.found === items.length ? written : null;
     }
-    const statement = this.#statements.get(
+    const statement = this.#statements().get(
       `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${isTouched} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,
       () =>
         compileUpdateMany(this.#table, {
@@ -299,12 +300,14 @@ export class ManyRows {
     const lifted = liftMatching(where, may, references.map(referredRow));
     const unseen = unseenOf(this.#info.model, unreadable);
     const always = unseen !== undefined && attributes.some(({ name }) => unseen.has(name));
-    const statement = this.#statements.get(`update ${always ? 'always ' : ''}${shape} ${lifted.shape}`, () =>
-      compileUpdateMatching(this.#table, {
-        set: attributes,
-        always,
-        ...lifted.rows,
-      }),
+    const statement = this.#statements().get(
+      `update ${always ? 'always ' : ''}${shape} ${lifted.shape}`,
+      () =>
+        compileUpdateMatching(this.#table, {
+          set: attributes,
+          always,
+          ...lifted.rows,
+        }),
     );
     return this.#writeMatching(
       statement,
@@ -325,7 +328,7 @@ export class ManyRows {
     const ended = locked && where ? [where] : [];
     const lifted = liftMatching(locked ?? where, allowed, ended);
     const [own = null] = lifted.rows.references;
-    const statement = this.#statements.get(`delete ${mark?.attribute ?? ''} ${lifted.shape}`, () =>
+    const statement = this.#statements().get(`delete ${mark?.attribute ?? ''} ${lifted.shape}`, () =>
       compileDeleteMatching(this.#table, lifted.rows, mark, own),
     );
     const filled = joinSlots(slots, lifted.bound);

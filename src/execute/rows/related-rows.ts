@@ -5,6 +5,7 @@ import { followsRelation, orderShape } from '../../compile/compile-sort.js';
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
 import type { Relation } from '../../describe/relations.js';
+import { ofTables } from '../../describe/table-facts.js';
 import type { Selection } from '../../operation/operation.js';
 import { currentTarget, type StatementTarget, type TextParser, type TextRow } from '../../postgres/index.js';
 import type { Predicate } from '../../request/query/predicate.js';
@@ -49,7 +50,7 @@ export class RelatedRows {
   readonly #info: ModelInfo;
   readonly #table: TableSql;
   readonly #parents: ParentsSql;
-  readonly #statements = new BoundedCache<Statement>();
+  readonly #statements = ofTables(() => new BoundedCache<Statement>());
   /** The key of the target, where its text shows which row belongs to which parent. */
   #key: string | null;
 
@@ -139,7 +140,7 @@ export class RelatedRows {
   ): Promise<{ readonly rows: readonly TextRow[]; readonly parsers: readonly TextParser[] }> {
     const lifted = liftValues(where);
     const { bound } = lifted;
-    const statement = this.#statements.get(`${shape} ${lifted.shape}`, () =>
+    const statement = this.#statements().get(`${shape} ${lifted.shape}`, () =>
       compile(lifted.predicate as Predicate),
     );
     const filled = Object.assign(joinSlots(slots, bound ?? NO_SLOTS), keys);

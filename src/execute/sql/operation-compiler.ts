@@ -5,6 +5,7 @@
  */
 import { orderShape } from '../../compile/compile-sort.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import type {
   DeleteOperation,
@@ -53,10 +54,11 @@ export class OperationCompiler {
   readonly encoder: RowEncoder;
   readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
   readonly #selections = new BoundedCache<SelectionSql>();
-  readonly #lists = new BoundedCache<ListSql>();
-  readonly #ranges = new BoundedCache<readonly SqlFragment[]>();
-  readonly #statements = new BoundedCache<Statement>();
-  readonly #reads = new WeakMap<ReadOperation, Statement>();
+  // Joins, and ranges of NULL, follow from the tables.
+  readonly #lists = ofTables(() => new BoundedCache<ListSql>());
+  readonly #ranges = ofTables(() => new BoundedCache<readonly SqlFragment[]>());
+  readonly #statements = ofTables(() => new BoundedCache<Statement>());
+  readonly #reads = ofTables(() => new WeakMap<ReadOperation, Statement>());
   #planned = new BoundedCache<boolean>();
   /** Indexes that the entries of `#planned` are based on. */
   #indexes: readonly IndexInfo[] | undefined;
@@ -133,12 +135,12 @@ export class OperationCompiler {
 
   /** The rows of a predicate, in no order. */
   read(operation: ReadOperation): Statement {
-    const known = this.#reads.get(operation);
+    const known = this.#reads().get(operation);
     if (known) return known;
     const statement = this.#read(operation);
     // An operation that is frozen comes again, and has the same texts if its predicate has no bound values.
     if (Object.isFrozen(operation) && this.lift(operation.where).bound === null) {
-      this.#reads.set(operation, statement);
+      this.#reads().set(operation, statement);
     }
     return statement;
   }
@@ -175,7 +177,7 @@ export class OperationCompiler {
   /** Common part of all pages of a list. @param shape of its order */
   list({ select, order }: Pick<ListOperation, 'select' | 'order'>, shape = orderShape(order)): ListSql {
     const selection = this.#selection(select);
-    return this.#lists.get(`${selection.number}${shape}`, () =>
+    return this.#lists().get(`${selection.number}${shape}`, () =>
       describeList(this.table, selection, order, this.#nextNumber()),
     );
   }
@@ -186,7 +188,7 @@ export class OperationCompiler {
    * @param shape the parts that it depends on beside the list and the predicate; without spaces
    */
   listStatement(list: ListSql, shape: string, where: LiftedPredicate, rowsOf: () => RowsSql): Statement {
-    return this.#statements.get(`list ${list.number} ${shape} ${where.shape}`, () => {
+    return this.#statements().get(`list ${list.number} ${shape} ${where.shape}`, () => {
       const { conditions, ...rows } = rowsOf();
       const found = where.predicate ? [compilePredicate(where.predicate, this.table.column)] : [];
       return compileSelect(this.table, { ...rows, joins: list.joins, conditions: [...found, ...conditions] });
@@ -214,7 +216,7 @@ export class OperationCompiler {
   }
 
   ranges(list: ListSql, shape: string, compile: () => readonly SqlFragment[]): readonly SqlFragment[] {
-    return this.#ranges.get(`${list.number} ${shape}`, compile);
+    return this.#ranges().get(`${list.number} ${shape}`, compile);
   }
 
   /** A predicate without bound values, and these. */
@@ -225,7 +227,7 @@ export class OperationCompiler {
   #bound<P extends Predicate | null>(where: P, shape: string, compile: (lifted: P) => Statement): Statement {
     const lifted = this.lift(where);
     // Null only where the predicate is.
-    const statement = this.#statements.get(shape + lifted.shape, () => compile(lifted.predicate as P));
+    const statement = this.#statements().get(shape + lifted.shape, () => compile(lifted.predicate as P));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 

@@ -25,6 +25,7 @@ import type { RequestParser } from '../../request/parse-request.js';
 import { describePath } from '../../request/request-log.js';
 import { setRequestResource } from '../../request/request-notes.js';
 import { keptIn, lazy } from '../../util/memo.js';
+import { isPromise } from '../../util/promises.js';
 import {
   type ActionArgs,
   type ActionRunner,
@@ -235,12 +236,10 @@ function rememberResource(resource: Resource, settings: PathSettings, awaits: bo
 
 /** Holds a request back until the catalogue of its resource is read: behind the dependencies, which refuse some before any query. */
 function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
-  // A resource that is open stays open.
-  let isOpen = false;
   return ownMiddleware((_request, _response, next) => {
-    isOpen ||= catalogue.isOpen(plan);
-    if (isOpen) next();
-    else catalogue.pass(plan).then(() => next(), next);
+    const passed = catalogue.pass(plan);
+    if (isPromise(passed)) passed.then(() => next(), next);
+    else next();
   });
 }
 

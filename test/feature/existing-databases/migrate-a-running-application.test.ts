@@ -1,0 +1,113 @@
+/** Migrations beside a running application, whose requests follow them within a minute. */
+import { expect } from 'chai';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
+import { Crud } from '../../../src/index.js';
+import { NamedRow, NumberedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
+import { serveTestApp } from '../../support/test-app.js';
+
+@Crud({ sortAllow: ['name'] })
+@Table({ tableName: 'ports', timestamps: false })
+class Port extends NamedRow {}
+
+@Crud<Ship>({ pagination: 'cursor', sortAllow: { weight: true, 'port.name': true }, id: 'name' })
+@Table({ tableName: 'ships', timestamps: false })
+class Ship extends NumberedRow {
+  @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare name: string;
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare weight: number;
+  @Column(DataType.TEXT) declare note: string | null;
+  @ForeignKey(() => Port) @Column({ type: DataType.INTEGER, allowNull: false }) declare portId: number;
+  @BelongsTo(() => Port) declare port: Port;
+}
+
+const { now } = performance;
+
+describe('a running application', () => {
+  const logger = new CapturedLog();
+  const site = serveTestApp(() => ({
+    models: [Port, Ship],
+    bootstrap: { logger, indexAdvice: false },
+  }));
+  const query = (sql: string) => site.engine.sequelize.query(sql);
+
+  beforeEach(async () => {
+    await query('TRUNCATE ports, ships RESTART IDENTITY');
+    await query(`INSERT INTO ports (name) VALUES ('Bergen'), ('Aden')`);
+    await query(
+      `INSERT INTO ships (name, weight, "portId") VALUES ('a', 1, 1), ('b', 2, 2), ('c', 3, 1), ('d', 4, 2)`,
+    );
+  });
+
+  afterEach(() => {
+    performance.now = now;
+  });
+
+  /** As when no request came for so many seconds. */
+  function rest(seconds: number): void {
+    performance.now = () => now.call(performance) + seconds * 1_000;
+  }
+
+  /** Ids of all pages. */
+  async function walk(sort: string): Promise<number[]> {
+    const ids: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const path = `/ships?sort=${sort}&size=2${cursor && `&after=${encodeURIComponent(cursor)}`}`;
+      const { status, body } = await site.agent.get(path);
+      expect(status, JSON.stringify(body)).to.equal(200);
+      ids.push(...body.items.map(({ id }: { readonly id: number }) => id));
+      cursor = body.next_cursor;
+    }
+    return ids;
+  }
+
+  it('lists rows whose column may be NULL since a migration', async () => {
+    expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
+    await query('ALTER TABLE ships ALTER weight DROP NOT NULL');
+    await query(`INSERT INTO ships (name, "portId") VALUES ('e', 1)`);
+    rest(61);
+    expect(await walk('weight')).to.deep.equal([1, 2, 3, 4, 5]);
+  });
+
+  it('lists rows that have no record behind a relation since a migration', async () => {
+    expect(await walk('port.name')).to.deep.equal([2, 4, 1, 3]);
+    await query('ALTER TABLE ships DROP CONSTRAINT "ships_portId_fkey"');
+    await query(`INSERT INTO ships (name, weight, "portId") VALUES ('e', 5, 77)`);
+    rest(122);
+    expect(await walk('port.name')).to.deep.equal([2, 4, 1, 3, 5]);
+  });
+
+  it('follows also while requests come, without one that waits', async () => {
+    await query('ALTER TABLE ships ADD size integer NOT NULL DEFAULT 0, ALTER "portId" DROP NOT NULL');
+    await query(`INSERT INTO ships (name, weight, "portId") VALUES ('e', 5, NULL)`);
+    rest(160);
+    await walk('port.name');
+    for (let tries = 0; tries < 100 && (await walk('port.name')).length < 5; tries += 1);
+    expect(await walk('port.name')).to.deep.equal([2, 4, 1, 3, 5]);
+  });
+
+  it('logs a problem that would have refused the start', async () => {
+    logger.clear();
+    await query('ALTER TABLE ships ALTER name DROP NOT NULL');
+    rest(240);
+    await walk('weight');
+    expect(logger.lines.map(({ level, message }) => `${level} ${message}`)).to.deep.equal([
+      'error A table was changed while the application runs: Ship: id names \'name\', and its column "name" of the table "ships" may be NULL, ' +
+        'so that some records would have no address; ALTER TABLE "ships" ALTER COLUMN "name" SET NOT NULL; and give the attribute ' +
+        '@AllowNull(false).',
+    ]);
+  });
+
+  it('stores a new default', async () => {
+    await query("ALTER TABLE ships ALTER note SET DEFAULT 'new'");
+    rest(301);
+    const { status, body } = await site.agent.post('/ships').send({ name: 'e', weight: 5, portId: 1 });
+    expect([status, body.note], JSON.stringify(body)).to.deep.equal([201, 'new']);
+  });
+
+  it('goes on where a view takes the place of a table', async () => {
+    await query('ALTER TABLE ships RENAME TO boats');
+    await query('CREATE VIEW ships AS SELECT * FROM boats');
+    rest(380);
+    expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
+  });
+});
