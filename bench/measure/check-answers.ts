@@ -40,6 +40,9 @@ export async function findDifference<W>(
     return null;
   } catch (error) {
     if (error instanceof Difference) return error.message;
+    const { cause } = error as { readonly cause?: { readonly code?: string } };
+    // An hour of other measurements is not lost with one server.
+    if (cause?.code) return `It did not answer: ${cause.code}.`;
     throw error;
   }
 }
