@@ -102,8 +102,8 @@ export interface CrudApplication {
 /**
  * Mounts a resource for every `@Crud` model, or for `options.models` only. It checks everything, and synthesizes schemas and
  * controllers. Then it mounts the routes, the health routes, the OpenAPI document with its page, and the error handling, in this
- * order. The routes are mounted when the call returns its promise. The promise waits only for a check of the database, which
- * logs missing tables and columns, and missing indexes for orders and filters. From then on `app.listen` makes its server with
+ * order. The routes are mounted when the call returns its promise. The promise waits for the checks of the database, which
+ * refuse wrong keys and log missing tables, columns and indexes, and for tables of the library. From then on `app.listen` makes its server with
  * `requestClasses`.
  *
  * @example
@@ -112,7 +112,7 @@ export interface CrudApplication {
  * await using engine = await engineLifespan(dsn, { createAll: true })(app);
  * await bootstrap(app, { routePrefix: '/api', controllers: [ArticleController] });
  * ```
- * @throws ConfigError with all problems of models, options and controllers, and where the application has the same routes already
+ * @throws ConfigError with all problems of models, options and controllers, with those of their tables once these are read, and where the application has the same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
   if (typeof app?.use !== 'function')

@@ -109,8 +109,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   description?: string;
   /**
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`, or have `softDelete`: `POST /{id}/restore` undoes the
-   * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace` is for models whose key clients send:
-   * `PUT /{id}` creates the record, or sets its other values; missing values take their defaults. `createMany`,
+   * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace`: `PUT /{id}` sets
+   * all values of a record, and missing values take their defaults. It creates the record, too, where clients choose the key. `createMany`,
    * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
    * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
    * shows the changes of a record, and `POST /{id}/revert` goes back to one of them. `changes` is the option of this name.

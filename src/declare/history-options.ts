@@ -11,7 +11,7 @@
 export interface HistoryOptions<Name extends string = string> {
   /**
    * Attributes whose values are not stored. A change of one is stored by its name. Attributes that no answer shows, and BLOBs, are left out
-   * by themselves. Not the primary key, nor the attributes that `scope`, soft deletion and `etag` need. Default: none.
+   * by themselves. Not the primary key, nor the attributes that `id`, `scope`, soft deletion, `etag` and `keep` need. Default: none.
    *
    * @example ['avatar']
    */

@@ -2,7 +2,7 @@
 
 /** Options of one relation. */
 export interface NestedOptions {
-  /** Children of each record in a request. Default: 100, and behind a dot as many as make 1,000 rows with the relation before it. */
+  /** Children of each record in a request. Default: 100. Behind a dot fewer, where 100 would make more than 1,000 rows with the relation before it. */
   max?: number;
   /**
    * True where any change of children raises the version of their parent once, so that `If-Match` of the parent is about them, too. Default:

@@ -55,7 +55,7 @@ export type TableKind = 'table' | 'partitioned table' | 'view' | 'materialized v
 export interface TableFacts {
   /** The same for all models of the table, within one database. */
   readonly id: string;
-  /** Another one after each change of the table's definition. */
+  /** Another one after each change of columns, types, defaults, constraints and indexes. */
   readonly mark: string;
   readonly kind: TableKind;
   /** The possible writes. PostgreSQL refuses the others for every row. */

@@ -14,7 +14,7 @@ import { softDelete } from './soft-delete/soft-delete.js';
 import { sort } from './sort.js';
 import { touch } from './touch.js';
 
-/** Each is a file beside this one. */
+/** Each is a file or a folder beside this one. */
 export const ROW_FEATURES: readonly FeatureFactory[] = [
   paging,
   count,

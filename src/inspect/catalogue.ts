@@ -76,8 +76,9 @@ interface TableRow
 }
 
 /**
- * A text that changes with the definition of the table `c`: each change writes rows of the catalogue, and `xmin` is the transaction that has
- * written a row. VACUUM and ANALYZE write none of these rows anew.
+ * A text that changes with the columns, types, defaults, constraints and indexes of the table `c`. Each change writes rows of the catalogue, and
+ * `xmin` is the transaction that has written a row. VACUUM and ANALYZE write none of these rows anew. Triggers of a table, its heirs and its
+ * partitions are not in the text.
  */
 const MARK = `
   SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (

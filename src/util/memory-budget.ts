@@ -23,7 +23,7 @@ export function takeBytes(bytes: number): void {
 }
 
 /**
- * So many bytes more are within the budget.
+ * True where the budget has room for as many more bytes.
  *
  * @param share of the budget, from 0 to 1
  */
@@ -31,7 +31,7 @@ export function isWithin(bytes: number, share = 1): boolean {
   return taken + bytes <= BUDGET * share;
 }
 
-/** An answer of so many bytes fits beside the others. One alone may be as long as it is. */
+/** True where an answer of as many bytes fits beside the others. One alone may have any length. */
 export function hasRoom(bytes: number, share?: number): boolean {
   return taken === 0 || isWithin(bytes, share);
 }

@@ -35,7 +35,7 @@ export function classBlockers(info: ModelInfo, operation: Endpoint, needsRecords
   ];
 }
 
-/** Reasons of this moment: hooks and a scope can be added at any time, and are read at each request; the table is read once. */
+/** Reasons of this moment. Hooks and a scope are read at each request, because code can add them at any time; the table is as it was read last. */
 export function presentModelBlockers(info: ModelInfo, operation: Endpoint): string[] {
   return [
     ...scopeReasons(info),

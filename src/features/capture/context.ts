@@ -127,7 +127,7 @@ function tablesAbove(
 ): ReadonlySet<string> {
   const above = new Set<string>();
   const reached = new Set(captured.map(sourceOf));
-  // A set has its new members follow.
+  // The loop also visits members that it adds to the set.
   for (const source of reached)
     for (const model of [...models].filter((each) => sourceOf({ model: each }) === source))
       for (const { target } of foreignKeysOf(model)) {

@@ -26,7 +26,7 @@ export function directWrites(works: readonly RowWork[]): readonly RowWrite[] {
 /** The models of some resources, and those that their foreign keys refer to. */
 export function modelsAbove(plans: readonly ResourcePlan[]): ReadonlySet<ModelClass> {
   const models = new Set(plans.map(({ model }) => model));
-  // A set has its new members follow.
+  // The loop also visits members that it adds to the set.
   for (const model of models)
     for (const { target } of foreignKeysOf(model)) if (target.sequelize) models.add(target);
   return models;
@@ -38,7 +38,7 @@ export function reachedTables(
   models: ReadonlySet<ModelClass>,
 ): ReadonlySet<string> {
   const reached = new Map(direct.map((each) => [keyOf(each), each]));
-  // So has a map.
+  // The loop also visits entries that it adds to the map.
   for (const write of reached.values())
     for (const each of passedOn(write, models)) if (!reached.has(keyOf(each))) reached.set(keyOf(each), each);
   return new Set([...reached.values()].map(sourceOf));

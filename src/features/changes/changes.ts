@@ -129,12 +129,12 @@ function tableOf({ model }: Pick<Resource['plan'], 'model'>): string {
 
 GAUGES.push({
   name: 'crud_changes_lag_seconds',
-  help: 'Time since the last moment whose changes all streams have got, unless they take none.',
+  help: 'Time since the last moment whose changes are known.',
   read: () => Math.max(0, ...[...FEEDS].map(({ lag }) => lag / 1_000)),
 });
 GAUGES.push({
   name: 'crud_changes_streams',
-  help: 'Streams of changes that are open, and requests that wait for one.',
+  help: 'Open streams of changes, and requests that wait for an event.',
   read: () => total(({ subscribers }) => subscribers.size),
 });
 GAUGES.push({

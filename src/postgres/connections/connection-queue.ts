@@ -107,7 +107,7 @@ export class ConnectionQueue {
     return last;
   }
 
-  /** Takes a connection back that several have used, who need one once more: this one, and others if there are any. */
+  /** Takes a connection back that several waiters shared, and puts these waiters first in the queue: each needs a connection again. */
   requeueFirst(client: PooledClient, entries: readonly QueueEntry[]): void {
     this.#returned.push(...entries);
     this.leave(client);
@@ -154,8 +154,8 @@ export class ConnectionQueue {
   }
 
   /**
-   * For each in the queue, as long as the pool may have connections that are not here. Where others wait in the pool, it is they
-   * who get every connection, so that all of the queue have to wait there, too.
+   * Requests a connection for each waiter of the queue, while the pool may have connections that the queue does not hold. Waiters outside of
+   * the queue get every connection of the pool first, so each waiter of the queue then waits in the pool, too.
    */
   #request(): void {
     const isWorthwhile = () => this.#requested + this.#held < this.#pool.size || this.#isPoolAwaited;
@@ -254,7 +254,7 @@ export class ConnectionQueue {
     return Math.floor(this.#waiting.length / this.#pool.size);
   }
 
-  /** The first ones, as many as there are for each connection, up to one who may not follow. */
+  /** Takes the first waiters from the queue, up to the share of one connection, and stops at a waiter that may not share. */
   #takeFollowers(share: number): readonly QueueEntry[] {
     const most = Math.min(share, this.#shared.most - 1);
     const other = this.#waiting.slice(0, most).findIndex(({ waiter }) => !mayFollow(waiter));

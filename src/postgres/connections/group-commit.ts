@@ -126,8 +126,8 @@ export class GroupCommit {
   }
 
   /**
-   * Each by itself, with this connection and others: before those who are still in the queue, as if they had not been together.
-   * But not a write that an administrator cancelled: its code is that of a timeout, too, which cannot be the reason before its time.
+   * Executes each undone write again, alone, before the writes in the queue. A write that an administrator cancelled is not executed again: its
+   * code is that of a timeout, and the time of the timeout has not passed.
    */
   #executeAgain(client: PooledClient, undone: readonly UndoneWrite[], duration: number): void {
     const isCancelled = ({ error }: UndoneWrite) =>

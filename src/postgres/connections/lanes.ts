@@ -343,8 +343,8 @@ export class Lane {
   }
 
   /**
-   * No other read waits for a slow one. That one is certain where it was sent alone; else all of its batch are executed
-   * again, as far as the budget goes. The first attempt is answered, too, and the first answer counts.
+   * Executes the reads behind a slow read again on other connections. A batch of one read shows which read is slow. Of a larger batch all reads are
+   * executed again, as far as the budget allows. The first attempt is answered, too, and the first answer counts.
    */
   #giveUp(client: PooledClient): void {
     this.#isClosing = true;

@@ -67,8 +67,8 @@ export interface DriverClient {
 }
 
 /**
- * Marks a connection whose query was abandoned, because it is still under way there; Sequelize does the same. And one that the server
- * ends.
+ * Marks a connection as broken: its query was abandoned and still runs on the server, or the server has ended the connection. Sequelize marks
+ * connections with abandoned queries in the same way.
  */
 export function markBroken(client: DriverClient, error: Error): void {
   const { severity } = error as { readonly severity?: string };

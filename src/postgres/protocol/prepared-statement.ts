@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 
 /** A statement of which not even the fastest execution was below as many milliseconds gets a connection of its own. */
 const CHEAP = 2;
-/** Milliseconds that the fastest execution of a slow one takes: on a busy machine many are slower than they need to be. */
+/** A statement is slow where its fastest execution takes as many milliseconds. Other executions say little on a busy machine. */
 export const SLOW = 20;
 
 /** Reads the text of a value as the driver would. */
@@ -42,7 +42,7 @@ export class PreparedStatement {
     return this.#parsers;
   }
 
-  /** The one that is to be executed: another one of the same text, where that is better now. */
+  /** The statement to execute: another statement with the same text, where PostgreSQL executes that one better now. */
   get current(): PreparedStatement {
     return this;
   }

@@ -59,7 +59,7 @@ export function noteOutdated(error: Error): void {
     Object.defineProperty(error, OUTDATED, { value: true });
 }
 
-/** So many lost names are a sign: `DISCARD ALL` on a few connections loses fewer. */
+/** Lost names of prepared statements that are a sign of a pooler. `DISCARD ALL` on a few connections loses fewer. */
 const MANY = 20;
 /** Milliseconds in which so many are lost. */
 const WINDOW = 10_000;
