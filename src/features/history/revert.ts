@@ -1,13 +1,16 @@
 /** `POST /cities/{id}/revert`: an update to the state that a record had after one of its changes. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
 import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { ColumnType } from '../../describe/column-type.js';
+import { customAttributes, isGenerated } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import { selectValues } from '../../execute/session/select-values.js';
-import { keySlots } from '../../execute/sql/encode-parameter.js';
+import { encodeParameter, keySlots } from '../../execute/sql/encode-parameter.js';
 import { joinSlots, NO_SLOTS } from '../../execute/sql/statement.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
 import type { Resource } from '../../express/resources/resource.js';
@@ -33,7 +36,9 @@ import { parsePathId } from '../../request/read-id.js';
 import { withMembers } from '../../respond/row-view.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { bodySchema, unknownProperty } from '../../schema/body-schema.js';
+import { hasType, isTransformed } from '../../schema/model-decorators.js';
 import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
+import { historyOf } from '../capture/capture-options.js';
 import { addToContext } from '../capture/context.js';
 import { stateSql } from './history-sql.js';
 import { findPast } from './past-record.js';
@@ -158,15 +163,26 @@ type StateRow = readonly [
 
 function compileValues(resource: Resource) {
   const { plan } = resource;
-  const { info, exposure } = plan;
+  const { info, exposure, explicitSchemas } = plan;
+  const { model } = info;
   const parseValues = compileValuesParser(plan, 'update');
-  const attributes = storedAttributes(info);
-  const formats = attributes.map(({ type }) => wireFormat(type));
   const { properties } = bodySchema(plan, 'update');
-  const updated = attributes.flatMap((attribute, index) =>
-    properties.has(attribute.name) && !exposure.unreadable.has(attribute.name)
-      ? [{ ...attribute, index }]
-      : [],
+  const setters = customAttributes(model, 'set');
+  const renamed = historyOf(plan)?.renamed ?? {};
+  const attributes = storedAttributes(info).map((attribute, index) => ({
+    ...attribute,
+    index,
+    format: wireFormat(attribute.type),
+    hasSetter: setters.has(attribute.name),
+    isUpdated: properties.has(attribute.name),
+    isParsedByCode:
+      explicitSchemas.update !== undefined ||
+      hasType(model, attribute.name) ||
+      isTransformed(model, attribute.name, 'write'),
+  }));
+  const shown = attributes.filter(
+    (each) =>
+      !exposure.unreadable.has(each.name) && (each.isUpdated || (each.role === 'data' && !isGenerated(each))),
   );
   const closedFor = perForm((form: AccessForm) => closedAttributes(form, 'update'));
   return async (
@@ -184,21 +200,44 @@ function compileValues(resource: Resource) {
     const slots = joinSlots(keySlots(info.address, id) ?? NO_SLOTS, access.slots);
     const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), slots, on);
     if (!row) throw unknownChange(plan);
-    const [texts, gone, differing, ...values] = row as unknown as StateRow;
+    const [texts, gone, differing, ...stored] = row as unknown as StateRow;
     const { given, unreadable } = access.form;
     const closed = closedFor(access.form);
     const body: Record<string, unknown> = {};
-    const skipped = [...gone];
-    for (const { name, column, index } of updated) {
+    const skipped = gone.filter((column) => !Object.hasOwn(renamed, column));
+    for (const { name, column, index, type, format, hasSetter, isUpdated } of shown) {
       // The server writes the one, and the other one is not there for the request.
       if (given.has(name) || unreadable.has(name)) continue;
       const text = texts[column];
-      const value = values[index] ?? null;
-      if (closed.has(name)) {
-        if (differing.includes(column)) body[name] = null;
-      } else if (text === undefined || (text !== 'null' && value === null)) skipped.push(name);
-      else if (differing.includes(column)) body[name] = value === null ? null : formats[index]?.(value);
+      const value = stored[index] ?? null;
+      const differs = differing.includes(column);
+      if (isUpdated && closed.has(name)) {
+        if (differs) body[name] = null;
+      } else if (isUpdated && (text === undefined || (text !== 'null' && value === null))) skipped.push(name);
+      else if (!differs) continue;
+      // No body has such a value, or code of the model makes another one of it.
+      else if (!isUpdated || hasSetter || (type.kind === 'date' && MICROSECONDS.test(text ?? '')))
+        skipped.push(name);
+      else body[name] = value === null ? null : format(value);
     }
-    return { ...(await parseValues(request, access, body)), skipped };
+    const { values, ...parsed } = await parseValues(request, access, body);
+    const same = Object.entries(values).filter(([name, value]) => {
+      const attribute = shown.find((each) => each.name === name && each.isParsedByCode);
+      return !attribute || isSameValue(attribute.type, value, stored[attribute.index] ?? null);
+    });
+    const kept = Object.fromEntries(same);
+    return {
+      ...parsed,
+      values: kept,
+      skipped: [...skipped, ...Object.keys(values).filter((name) => !Object.hasOwn(kept, name))],
+    };
   };
+}
+
+/** Digits of a moment that its text in a body does not have. */
+const MICROSECONDS = /\.\d{3}\d*[1-9]/;
+
+function isSameValue(type: ColumnType, one: unknown, other: unknown): boolean {
+  const [text, otherText] = [one, other].map((value) => encodeParameter(type, value));
+  return text === undefined ? isDeepStrictEqual(one, other) : text === otherText;
 }
