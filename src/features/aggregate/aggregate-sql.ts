@@ -84,10 +84,23 @@ function groupSql(
   // An hour of autumn comes twice, and is two moments; all longer spans are those of the clocks of the zone.
   if (isMoment(attribute) && unit === 'hour')
     return sql`date_trunc(${span}, ${column(name)}, ${zone ?? 'UTC'})`;
+  if (attribute.type.kind === 'dateonly' && (attribute.found?.baseType ?? 'date') === 'date')
+    return daySpan(span, column(name));
   const local = isMoment(attribute)
     ? sql`(${column(name)} AT TIME ZONE ${zone ?? 'UTC'})`
     : sql`${column(name)}::timestamp`;
   return sql`date_trunc(${span}, ${local})${raw(unit === 'hour' ? '' : '::date')}`;
+}
+
+/**
+ * The first day of a span of days. `timestamp` ends before `date` does, in the year 294276. A later day is moved by as many cycles of 400
+ * years as have passed: each has 146,097 days, which are whole weeks.
+ */
+function daySpan(span: SqlFragment, day: SqlFragment): SqlFragment {
+  const start = (of: SqlFragment) => sql`date_trunc(${span}, (${of})::timestamp)::date`;
+  const cycles = sql`(${day} - date '2000-01-01') / 146097 * 146097`;
+  const moved = sql`${start(sql`${day} - ${cycles}`)} + ${cycles}`;
+  return sql`CASE WHEN ${day} < '290000-01-01' OR ${day} = 'infinity' THEN ${start(day)} ELSE ${moved} END`;
 }
 
 /** The value as answers show it: moments have milliseconds there. */

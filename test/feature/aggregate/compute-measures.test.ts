@@ -16,7 +16,7 @@ const UNITS = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 const OPTIONS: CrudOptions = {
   filterAllow: '*',
   aggregate: {
-    group: ['shop', 'kind', 'open', 'day', { at: UNITS, day: ['month'], clock: ['hour', 'day'] }],
+    group: ['shop', 'kind', 'open', 'day', { at: UNITS, day: ['month', 'week'], clock: ['hour', 'day'] }],
     sum: NUMBERS,
     avg: NUMBERS,
     min: [...NUMBERS, 'shop', 'kind', 'day', 'at', 'clock'],
@@ -254,6 +254,7 @@ describe('the measures of groups', () => {
         'day',
         ...UNITS.map((unit) => `at.${unit}`),
         'day.month',
+        'day.week',
         'clock.hour',
         'clock.day',
       ],
@@ -428,6 +429,22 @@ describe('the measures of groups', () => {
         undefined,
       ]);
     });
+  });
+
+  it('belong to spans of days that no moment has', async () => {
+    await fill(
+      ['5874897-12-31', '400000-02-29', 'infinity', '4713-01-03 BC', '2026-05-09'].map((day) => ({ day })),
+    );
+    const spans = async (group: string) => {
+      const { body } = await ask({ group });
+      return body.items.map((item: { group: object }) => Object.values(item.group)[0]);
+    };
+    expect(await spans('day.month')).to.deep.equal([
+      ...['-004712-01-01', '2026-05-01', '+400000-02-01', '+5874897-12-01', 'infinity'],
+    ]);
+    expect(await spans('day.week')).to.deep.equal([
+      ...['-004713-12-29', '2026-05-04', '+400000-02-28', '+5874897-12-30', 'infinity'],
+    ]);
   });
 
   it('belong to the days of the zone where clocks change', async () => {
