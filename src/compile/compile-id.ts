@@ -40,7 +40,8 @@ export interface IdPart extends PartForm {
 export type IdParser = (raw: string) => ParsedId;
 
 const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** A UUID, in any case of its letters. */
+export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Digits of the longest int8; longer ones are out of range, and converting millions of digits would cost time. */
 const BIGINT_LENGTH = 20;
 /** Digits, with a sign or without, that a number holds as they are; a `BigInt` costs several times as much. */

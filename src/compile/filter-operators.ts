@@ -12,6 +12,7 @@ import {
   comparedType,
   isRangeType,
   NARROW_NUMBERS,
+  NUMBERS,
 } from '../describe/column-type.js';
 import type { ColumnFacts } from '../describe/table-facts.js';
 import { isTextBase } from '../describe/type-difference.js';
@@ -97,8 +98,6 @@ export function operatorsOfColumn(
     return on !== 'text' || (isTextBase(base) && found.isDeterministic);
   });
 }
-
-const NUMBERS: readonly ColumnKind[] = ['integer', 'bigint', 'decimal', 'float'];
 
 /** The type that values have to be of as well, because PostgreSQL reads them as those of the column; undefined where that is all the same. */
 export function narrowerType(type: ColumnType, base: string | undefined): ColumnType | undefined {

@@ -68,6 +68,14 @@ export function isRangeType({ kind }: ColumnType): boolean {
   return kind === 'range' || kind === 'multirange';
 }
 
+/** Kinds of numbers. */
+export const NUMBERS: readonly ColumnKind[] = ['integer', 'bigint', 'decimal', 'float'];
+
+/** The type of the elements of an array of any depth; any other type is its own. PostgreSQL has one type for arrays of all depths. */
+export function innermostType(type: ColumnType): ColumnType {
+  return type.kind === 'array' ? innermostType(type.element) : type;
+}
+
 const integer = (minimum: number, maximum: number): ColumnType =>
   Object.freeze({ kind: 'integer', minimum, maximum });
 

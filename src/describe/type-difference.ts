@@ -1,5 +1,5 @@
 /** Where the type of an attribute is another one than that of its column: bodies are checked by the one, and rows hold the other. */
-import type { ColumnType } from './column-type.js';
+import { type ColumnType, innermostType } from './column-type.js';
 import type { AttributeInfo } from './model-info.js';
 import type { ColumnFacts } from './table-facts.js';
 
@@ -73,7 +73,7 @@ function differenceOf(
 ): TypeDifference | null {
   const { kind } = type;
   if (kind === 'array' && base.endsWith('[]')) {
-    const element = differenceOf(elementOf(type), { labels, type: shown }, base.slice(0, -2));
+    const element = differenceOf(innermostType(type), { labels, type: shown }, base.slice(0, -2));
     return (
       element && {
         ...element,
@@ -131,11 +131,6 @@ const SUBTYPES: Readonly<Partial<Record<ColumnType['kind'], readonly string[]>>>
   date: ['tstz', 'ts'],
   dateonly: ['date'],
 };
-
-/** PostgreSQL has one type for arrays of any number of dimensions. */
-function elementOf(type: ColumnType): ColumnType {
-  return type.kind === 'array' ? elementOf(type.element) : type;
-}
 
 function isKnown(base: string, labels: readonly string[] | null): boolean {
   const isDeclared = BASES.get(base)?.declared !== undefined;

@@ -1,7 +1,7 @@
 /** The default of a column that is the same for every row -> the value that the model holds. */
 
 import { parse } from 'postgres-array';
-import type { ColumnType } from '../describe/column-type.js';
+import { type ColumnType, innermostType } from '../describe/column-type.js';
 import { infiniteOf, momentOf } from '../describe/exact-time.js';
 import { durationOf } from '../describe/interval-value.js';
 import type { AttributeInfo } from '../describe/model-info.js';
@@ -43,7 +43,7 @@ function constantValue(type: ColumnType, text: string): unknown {
 
 /** An array as PostgreSQL writes it. Bounds of its own, and members with another separator, are none that a body has. */
 function arrayValue(type: ColumnType, text: string): unknown {
-  const element = innermost(type);
+  const element = innermostType(type);
   const isPlain = text.startsWith('{') && !(element.kind === 'named' && element.name === 'box');
   if (text !== '{}' && !isPlain) return undefined;
   let isWhole = true;
@@ -55,8 +55,4 @@ function arrayValue(type: ColumnType, text: string): unknown {
   };
   const values = read(parse(text));
   return isWhole ? values : undefined;
-}
-
-function innermost(type: ColumnType): ColumnType {
-  return type.kind === 'array' ? innermost(type.element) : type;
 }

@@ -33,6 +33,7 @@ import {
   bodyPointer,
   InvalidBodyError,
   MAX_ISSUES,
+  notAnObject,
   type RequestIssue,
   readOnlyIssue,
 } from './request-issue.js';
@@ -177,9 +178,7 @@ export async function readThroughSchema(
   reading = USUAL,
 ): Promise<{ readonly instance: object; readonly values: BodyValues }> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new InvalidBodyError([
-      { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
-    ]);
+    throw notAnObject();
   }
   const isStrict = reading.options.whitelist === true && reading.options.forbidNonWhitelisted === true;
   const known: BodyValues = {};

@@ -117,6 +117,11 @@ export class InvalidBodyError extends InvalidRequestError {
   }
 }
 
+/** The error of a body that is a list or a single value. */
+export function notAnObject(): InvalidBodyError {
+  return new InvalidBodyError([{ pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' }]);
+}
+
 /** The error of one attribute of a body. */
 export function invalidAttribute(name: string, code: string, detail: string): InvalidBodyError {
   return new InvalidBodyError([{ pointer: bodyPointer(name), code, detail }]);

@@ -1,4 +1,5 @@
 /** Form of the values of a body, by column type: strict, without guessing, and independent of the machine's zone. */
+import { UUID } from '../compile/compile-id.js';
 import type { ColumnType } from '../describe/column-type.js';
 import {
   FarDate,
@@ -24,7 +25,6 @@ const DATE_ONLY = /^(\d{4}|[+-]\d{6,7})-(\d{2})-(\d{2})$/;
 const TIME = /^(?:(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,6})?)?|24:00(?::00(?:\.0{1,6})?)?)$/;
 const INTEGER = /^-?(?:0|[1-9]\d*)$/;
 const DECIMAL = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** A sign, a zero, a point and as many digits as PostgreSQL lets a column declare; without a limit, work has none. */
 const DECIMAL_LENGTH = 1003;
 const BIGINT_LENGTH = 20;

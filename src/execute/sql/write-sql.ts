@@ -1,6 +1,6 @@
 /** Statements that write the rows of one table. Their values are in slots, so that one text serves all of a shape. */
 
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, innermostType } from '../../describe/column-type.js';
 import { type AttributeInfo, type ModelInfo, timestampsOf, versionOf } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import type { DeletionMark, Reference } from '../../operation/operation.js';
@@ -217,7 +217,7 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
       return sql`coalesce(${column}::jsonb, 'null') IS DISTINCT FROM coalesce(${value}::jsonb, 'null')`;
     case 'array':
       // As JSON, an array has no bounds, which answers do not show either.
-      if (innermost(type).kind === 'float')
+      if (innermostType(type).kind === 'float')
         return sql`to_jsonb(${column}::text[]::float8[]) IS DISTINCT FROM to_jsonb(${value}::float8[])`;
       return isWritten(type.element)
         ? sql`to_jsonb(${column}::text[]) IS DISTINCT FROM to_jsonb(${value}::text[])`
@@ -245,9 +245,5 @@ export function writtenSql(
 
 /** Types of which several texts are one value to PostgreSQL, and not to Sequelize. */
 function isWritten(element: ColumnType): boolean {
-  return ['bigint', 'decimal', 'time'].includes(innermost(element).kind);
-}
-
-function innermost(type: ColumnType): ColumnType {
-  return type.kind === 'array' ? innermost(type.element) : type;
+  return ['bigint', 'decimal', 'time'].includes(innermostType(element).kind);
 }

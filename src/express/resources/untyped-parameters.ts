@@ -24,6 +24,11 @@ const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {
   cookies: 'CookieParams',
 };
 
+/** True where the value of a parameter comes from a client. */
+export function isOfClient(type: ParameterArgs['type']): boolean {
+  return DECORATORS[type] !== undefined;
+}
+
 const ADVICE =
   'The types of parameters are in compiled code only where the compiler emits them: tsc with "emitDecoratorMetadata": true, ' +
   'swc with "decoratorMetadata": true (@swc-node/register for node, unplugin-swc for Vite before 8). tsx and esbuild ' +
@@ -147,7 +152,7 @@ function typedParameters(controller: Class, lineage: readonly object[], method: 
     Reflect.getMetadata('design:paramtypes', controller.prototype, method) ?? [];
   return declaredParameters(lineage, method)
     .map((parameter) => ({ ...parameter, declared: types[parameter.index] }))
-    .filter(({ type }) => DECORATORS[type] !== undefined)
+    .filter(({ type }) => isOfClient(type))
     .sort((first, second) => first.index - second.index);
 }
 

@@ -11,6 +11,7 @@ import {
   InvalidQueryError,
   InvalidRequestError,
   MAX_ISSUES,
+  notAnObject,
   type RequestIssue,
 } from '../../schema/request-issue.js';
 import type { ParameterArgs } from '../resources/controller-metadata.js';
@@ -112,10 +113,7 @@ export class OwnArguments {
       return [];
     }
     if (!isJson(request)) return [];
-    if (!isObject(body))
-      throw new InvalidBodyError([
-        { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
-      ]);
+    if (!isObject(body)) throw notAnObject();
     if (!this.#closed) return [];
     const unknown = Object.keys(body).filter((name) => !members.includes(name));
     return unknown

@@ -19,7 +19,7 @@ import {
   type RequestIssue,
 } from '../../schema/request-issue.js';
 import { lazy } from '../../util/memo.js';
-import { type ParameterType, parameterType } from '../resources/untyped-parameters.js';
+import { isOfClient, type ParameterType, parameterType } from '../resources/untyped-parameters.js';
 import { absentParameter, type ValueType, valueType, wrongText } from './own-value.js';
 
 /** class-transformer takes an own `constructor` for the class of a value, and calls it. */
@@ -31,26 +31,13 @@ export type ParameterDriver = Pick<
   'useClassTransformer' | 'enableValidation' | 'validationOptions' | 'plainToClassTransformOptions'
 >;
 
-/** Sources whose values are read here. */
-const SOURCES: ReadonlySet<string> = new Set([
-  'body',
-  'body-param',
-  'query',
-  'queries',
-  'param',
-  'params',
-  'header',
-  'headers',
-  'cookie',
-  'cookies',
-]);
 /** Sources that are several values by name, which are one object. */
 const GROUPS: ReadonlySet<string> = new Set(['queries', 'params', 'headers', 'cookies']);
 
 /** The reader of a parameter; null where routing-controllers reads it by itself. */
 export function ownParameter(param: ParamMetadata, driver: ParameterDriver): OwnParameter | null {
   const { type, targetType, actionMetadata, isArray } = param;
-  if (!SOURCES.has(type)) return null;
+  if (!isOfClient(type)) return null;
   const value = valueType(param);
   const asked = parameterType(targetType, declaredType(param), isArray) ?? { target: null, isList: false };
   const isMade = driver.useClassTransformer && actionMetadata.options.transformRequest !== false;

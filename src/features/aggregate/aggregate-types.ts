@@ -2,11 +2,10 @@
 import { isOrdered } from '../../compile/every-attribute.js';
 import { isComparable } from '../../compile/filter-operators.js';
 import { type Measure, TIME_UNITS, type TimeUnit } from '../../declare/aggregate-options.js';
-import type { ColumnKind, ColumnType } from '../../describe/column-type.js';
+import { type ColumnKind, type ColumnType, NUMBERS } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { isTextBase } from '../../describe/type-difference.js';
 
-const NUMBERS: readonly ColumnKind[] = ['integer', 'bigint', 'decimal', 'float'];
 const SORTED: readonly ColumnKind[] = [...NUMBERS, 'date', 'dateonly', 'time', 'string', 'enum', 'interval'];
 const TIMES: readonly ColumnKind[] = ['date', 'dateonly'];
 

@@ -37,7 +37,7 @@ import { withMembers } from '../../respond/row-view.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { bodySchema, unknownProperty } from '../../schema/body-schema.js';
 import { hasType, isTransformed } from '../../schema/model-decorators.js';
-import { bodyPointer, InvalidBodyError } from '../../schema/request-issue.js';
+import { bodyPointer, InvalidBodyError, notAnObject } from '../../schema/request-issue.js';
 import { historyOf } from '../capture/capture-options.js';
 import { addToContext } from '../capture/context.js';
 import { stateSql } from './history-sql.js';
@@ -136,10 +136,7 @@ function compileParser({ plan, access: evaluate, features, bodyLimit }: Resource
 
 /** @throws InvalidBodyError */
 function changeOf(body: unknown): string {
-  if (!isPlain(body))
-    throw new InvalidBodyError([
-      { pointer: '', code: 'isObject', detail: 'The body must be a JSON object.' },
-    ]);
+  if (!isPlain(body)) throw notAnObject();
   const { to, ...others } = body as Readonly<Record<string, unknown>>;
   const [other] = Object.keys(others);
   if (other !== undefined) throw new InvalidBodyError([unknownProperty(bodyPointer(other), other, ['to'])]);

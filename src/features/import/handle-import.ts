@@ -20,6 +20,7 @@ import { requestSessions } from '../../request/request-sessions.js';
 import { noteProblem } from '../../respond/problem.js';
 import { BodyError } from '../../schema/request-issue.js';
 import { keptIn } from '../../util/memo.js';
+import { endsInTime } from '../../util/promises.js';
 import { REPLAYED } from '../idempotency/idempotency-key.js';
 import type { KeySettings } from '../idempotency/idempotency-options.js';
 import { evaluatePrincipal, fingerprintOf, scopeOf } from '../idempotency/idempotent-write.js';
@@ -255,8 +256,11 @@ async function* keptAwake<T>(items: AsyncIterable<T>, pulse: () => Promise<unkno
   try {
     for (;;) {
       const next = iterator.next();
-      next.catch(() => {});
-      while (await isSlower(next, PULSE)) await pulse();
+      const settled = next.then(
+        () => {},
+        () => {},
+      );
+      while (!(await endsInTime(settled, PULSE))) await pulse();
       const { done, value } = await next;
       if (done) return;
       yield value;
@@ -264,16 +268,6 @@ async function* keptAwake<T>(items: AsyncIterable<T>, pulse: () => Promise<unkno
   } finally {
     await iterator.return?.();
   }
-}
-
-/** True where a promise does not settle in time. */
-async function isSlower(promise: Promise<unknown>, milliseconds: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<true>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, true);
-  });
-  const isHere = () => false;
-  return Promise.race([promise.then(isHere, isHere), late]).finally(() => clearTimeout(timer));
 }
 
 /** Compares a file with the one that was imported under its key. */

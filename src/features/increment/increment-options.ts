@@ -2,12 +2,11 @@
 import { type OptionCheck, visibleAttribute } from '../../compile/compile-options.js';
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { featureOption } from '../../compile/resource-plan.js';
+import { NUMBERS } from '../../describe/column-type.js';
 import { foreignKeysOf } from '../../describe/foreign-keys.js';
 import { type AttributeInfo, customAttributes, isGenerated } from '../../describe/model-info.js';
 import { hasType, isTransformed } from '../../schema/model-decorators.js';
 import { repeatedNames, showValue } from '../../util/option-problems.js';
-
-const NUMBERS: ReadonlySet<string> = new Set(['integer', 'bigint', 'decimal', 'float']);
 
 /** Compiles the option to the names. */
 export function compileNames(value: unknown, check: OptionCheck): readonly string[] {
@@ -34,7 +33,7 @@ function problemOf({ info: { model, address } }: OptionCheck, attribute: Attribu
   if (role !== 'data' || address.some((part) => part.name === name)) return 'which is part of a key';
   if (foreignKeysOf(model).some((key) => key.attribute === name)) return 'which names another record';
   if (isGenerated(attribute)) return 'whose values the table makes';
-  if (!NUMBERS.has(type.kind)) return 'which holds no numbers';
+  if (!NUMBERS.includes(type.kind)) return 'which holds no numbers';
   if (['get', 'set'].some((kind) => customAttributes(model, kind as 'get' | 'set').has(name)))
     return 'which has a getter or setter, so that clients see another number than the column has';
   if (hasType(model, name) || isTransformed(model, name, 'write') || isTransformed(model, name, 'read'))

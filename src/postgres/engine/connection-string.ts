@@ -5,6 +5,7 @@
 import { isIPv6 } from 'node:net';
 import { ConfigError } from '../../util/config-error.js';
 import { didYouMean } from '../../util/option-problems.js';
+import { without } from '../../util/without.js';
 import { type HostedServer, isSessionAttributes, SESSION_ATTRIBUTES } from '../session/choose-host.js';
 import { unsetProblem, urlProblem } from './connection-url.js';
 import { modeAdvice, tlsOptions } from './tls-options.js';
@@ -206,10 +207,6 @@ function timeoutOf(name: string, seconds: string | undefined): { connectionTimeo
   if (seconds === undefined) return {};
   if (!/^-?\d+$/.test(seconds)) throw new ConfigError([`${name} is '${seconds}'; use a number of seconds.`]);
   return { connectionTimeoutMillis: Math.max(Number(seconds), 0) * 1_000 };
-}
-
-function without(values: Readonly<Record<string, string>>, names: readonly string[]): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
 }
 
 function adviceOf(hosts: number, attributes: string, ofMode: string | null): readonly string[] {

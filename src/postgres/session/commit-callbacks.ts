@@ -3,7 +3,7 @@ import type { Sequelize } from 'sequelize';
 import { describeError } from '../../util/describe-error.js';
 import type { Logger } from '../../util/logger.js';
 import { keptIn } from '../../util/memo.js';
-import { endsInTime } from '../../util/promises.js';
+import { endsInTime, isPromise } from '../../util/promises.js';
 
 /** Milliseconds after which those behind a callback no longer wait for it. */
 const PATIENCE = 5_000;
@@ -53,13 +53,9 @@ function start(callback: Callback, logger: Logger): Promise<void> | undefined {
     logger.error('A callback after a commit failed', describeError(error));
   try {
     const ended = callback();
-    return isPromiseLike(ended) ? Promise.resolve(ended).then(() => {}, fail) : undefined;
+    return isPromise(ended) ? Promise.resolve(ended).then(() => {}, fail) : undefined;
   } catch (error) {
     fail(error);
     return undefined;
   }
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined | null)?.then === 'function';
 }
