@@ -98,7 +98,11 @@ export class CatalogueGate {
     const age = performance.now() - this.#readAt;
     if (age < RENEWED_AFTER) return;
     const renewal = this.#renewOnce();
-    if (age >= MAX_AGE) return endsInTime(renewal, MAX_WAIT).then(() => undefined);
+    if (age < MAX_AGE) return;
+    return endsInTime(renewal, MAX_WAIT).then((isRead) => {
+      // A lock, or a primary that is gone, may hold it back for long: other requests do not wait as well.
+      if (!isRead) this.#readAt = Math.max(this.#readAt, performance.now() - RENEWED_AFTER);
+    });
   }
 
   async #complete(plan: ResourcePlan): Promise<void> {

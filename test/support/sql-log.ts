@@ -6,6 +6,8 @@ export class SqlLog {
   #statements: string[] = [];
 
   readonly record = (message: string): void => {
+    // A request that comes 30 seconds after the start has it sent, and no request waits for it.
+    if (MARKS.test(message)) return;
     this.#statements.push(message.replace(/^Executing \([^)]*\): /, ''));
   };
 
@@ -31,4 +33,6 @@ export function relatedStatements(statements: readonly string[]): readonly strin
   return statements.filter((each) => each.includes('CASE WHEN false THEN ARRAY('));
 }
 
+/** Reads which tables were changed. */
+const MARKS = /FROM pg_class c WHERE c\.oid = ANY\(\$1::oid\[\]\)/;
 const BORDER = /^(?:START TRANSACTION|COMMIT|ROLLBACK)\b/;

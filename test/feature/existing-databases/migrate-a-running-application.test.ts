@@ -26,6 +26,8 @@ describe('a running application', () => {
   const logger = new CapturedLog();
   const site = serveTestApp(() => ({
     models: [Port, Ship],
+    // A lock, the catalogue behind it, and a request.
+    minPool: 3,
     bootstrap: { logger, indexAdvice: false },
   }));
   const query = (sql: string) => site.engine.sequelize.query(sql);
@@ -104,10 +106,22 @@ describe('a running application', () => {
     expect([status, body.note], JSON.stringify(body)).to.deep.equal([201, 'new']);
   });
 
+  it('goes on while a lock holds the catalogue back', async () => {
+    await query('ALTER TABLE ports ADD size integer');
+    const transaction = await site.engine.sequelize.transaction();
+    try {
+      await site.engine.sequelize.query('LOCK TABLE ports', { transaction });
+      rest(380);
+      expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
+    } finally {
+      await transaction.rollback();
+    }
+  });
+
   it('goes on where a view takes the place of a table', async () => {
     await query('ALTER TABLE ships RENAME TO boats');
     await query('CREATE VIEW ships AS SELECT * FROM boats');
-    rest(380);
+    rest(460);
     expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
   });
 });
