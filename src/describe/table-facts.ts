@@ -55,7 +55,7 @@ export type TableKind = 'table' | 'partitioned table' | 'view' | 'materialized v
 export interface TableFacts {
   /** The same for all models of the table, within one database. */
   readonly id: string;
-  /** Another one after each change of columns, types, defaults, constraints and indexes. */
+  /** Another one after each change of columns, types, defaults, constraints, indexes and heirs. */
   readonly mark: string;
   readonly kind: TableKind;
   /** The possible writes. PostgreSQL refuses the others for every row. */
@@ -108,6 +108,8 @@ export function ofTables<T>(make: () => T): () => T {
  * @param hasOtherTypes true where the type of a column is another one than that of its attribute
  */
 export function setTableFacts(model: ModelClass, facts: TableFacts | undefined, hasOtherTypes = false): void {
+  // Each request for a resource without its table reads it again.
+  if (!facts && !known.has(model)) return;
   TABLE_FACTS.version += 1;
   if (facts) known.set(model, { sequelize: model.sequelize, facts, hasOtherTypes });
   else known.delete(model);

@@ -131,15 +131,16 @@ export class CatalogueGate {
       return [];
     }
     for (const model of models) rememberTable(model, tables.get(model));
-    this.#version += 1;
     const reports = await Promise.all(waiting.map((plan) => this.#inspect(plan)));
     const problems = new Set<string>();
+    const { size } = this.#open;
     for (const [index, plan] of waiting.entries()) {
       const own = [...this.#problemsOf(plan), ...(reports[index]?.problems ?? [])];
       for (const each of own) problems.add(each);
       if (own.length > 0) this.#refused.add(plan);
       else if (tablesRead(plan).every(({ model }) => tables.has(model))) this.#open.add(plan);
     }
+    if (this.#open.size > size) this.#version += 1;
     this.#advise(waiting, tables);
     for (const line of reports.flatMap(({ warnings }) => warnings)) this.#log('warn', line);
     return [...problems];

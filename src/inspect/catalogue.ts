@@ -76,15 +76,18 @@ interface TableRow
 }
 
 /**
- * A text that changes with the columns, types, defaults, constraints and indexes of the table `c`. Each change writes rows of the catalogue, and
- * `xmin` is the transaction that has written a row. VACUUM and ANALYZE write none of these rows anew. Triggers of a table, its heirs and its
- * partitions are not in the text.
+ * A text that changes with the columns, types, defaults, constraints and indexes of the table `c`, the labels of its enums, its heirs and its partitions. Each change writes rows of the catalogue, and
+ * `xmin` is the transaction that has written a row. VACUUM and ANALYZE write none of these rows anew. Triggers are not in the text.
  */
 const MARK = `
-  SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
+  SELECT encode(sha256(convert_to(string_agg(line, ',' ORDER BY line), 'UTF8')), 'hex') FROM (
     SELECT concat_ws(' ', c.relname, c.relnamespace, c.xmin)
     UNION ALL SELECT concat_ws(' ', m.attnum, m.attnotnull, m.xmin, n.xmin)
       FROM pg_attribute m LEFT JOIN pg_type n ON n.oid = m.atttypid WHERE m.attrelid = c.oid AND m.attnum > 0
+    UNION ALL SELECT concat_ws(' ', 'label', m.oid, m.xmin)
+      FROM pg_attribute a JOIN pg_type y ON y.oid = a.atttypid JOIN pg_enum m ON m.enumtypid IN (y.oid, y.typelem)
+      WHERE a.attrelid = c.oid AND a.attnum > 0
+    UNION ALL SELECT concat_ws(' ', 'heir', m.inhrelid, m.xmin) FROM pg_inherits m WHERE m.inhparent = c.oid
     UNION ALL SELECT concat_ws(' ', 'default', m.oid, m.xmin) FROM pg_attrdef m WHERE m.adrelid = c.oid
     UNION ALL SELECT concat_ws(' ', 'constraint', m.oid, m.xmin) FROM pg_constraint m WHERE m.conrelid = c.oid
     UNION ALL SELECT concat_ws(' ', 'index', m.indexrelid, m.indisvalid, m.xmin) FROM pg_index m WHERE m.indrelid = c.oid

@@ -100,6 +100,8 @@ describe('a running application', () => {
   });
 
   it('stores a new default', async () => {
+    const before = await site.agent.post('/ships').send({ name: 'before', weight: 6, portId: 1 });
+    expect([before.status, before.body.note]).to.deep.equal([201, null]);
     await query("ALTER TABLE ships ALTER note SET DEFAULT 'new'");
     rest(301);
     const { status, body } = await site.agent.post('/ships').send({ name: 'e', weight: 5, portId: 1 });
