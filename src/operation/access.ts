@@ -1,5 +1,6 @@
 /** Access of one request to a resource: part of its operation, so that nothing can go round it. */
 import type { ModelClass } from '../declare/crud-options.js';
+import { ofTables } from '../describe/table-facts.js';
 import type { Predicate } from '../request/query/predicate.js';
 import { valueText } from '../request/query/rule-filters.js';
 import { perObject } from '../util/memo.js';
@@ -97,9 +98,12 @@ export function withGiven(
   return Object.fromEntries([...passed, ...others]);
 }
 
-/** Memoizes a value of a form. */
+/** Memoizes a value of a form until tables are read again: schemas of bodies and choices of columns follow from them. */
 export function perForm<T extends object>(make: (form: AccessForm) => T): (form: AccessForm) => T {
-  return perObject(OPEN_ACCESS.form, make);
+  const memo = ofTables(() => perObject(OPEN_ACCESS.form, make));
+  // Faults of the usual form are thrown here.
+  memo();
+  return (form) => memo()(form);
 }
 
 /** Attributes that a body cannot have: the server writes the values of the scope, and they stay. */

@@ -12,7 +12,6 @@ import type { ResourcePlan } from '../compile/resource-plan.js';
 import type { Endpoint } from '../declare/crud-options.js';
 import type { RuledWork, RuleName } from '../declare/endpoint.js';
 import { valuesOfId } from '../describe/row-key.js';
-import { ofTables } from '../describe/table-facts.js';
 import {
   type Access,
   type AccessForm,
@@ -169,11 +168,11 @@ export function compileWorkParser(
 
 /** The parser of a record that takes the place of another one. */
 function compileReplacement(plan: ResourcePlan, members: readonly string[]): ValuesParser {
-  const schemaFor = ofTables(() => perForm((form) => ({ ...replacementSchema(plan, form), members })));
+  const schemaFor = perForm((form) => ({ ...replacementSchema(plan, form), members }));
   const kind = plan.isKeyGiven ? 'create' : 'update';
   return async (request, access, body, _budget, id) => {
     if (plan.access?.fields.size) setToldNames(request, access.form, body);
-    const values = await parseReplacement(plan, schemaFor()(access.form), body, id, access);
+    const values = await parseReplacement(plan, schemaFor(access.form), body, id, access);
     const { create, update } = access.given;
     const written = { ...create, ...update, ...values, ...valuesOfId(plan.info.address, id) };
     return { access: await accessToWrite(request, plan.model, access, written, kind), values };
@@ -254,19 +253,16 @@ export function compileValuesParser(
   given: readonly string[] | null = null,
   members: readonly string[] = [],
 ): ValuesParser {
-  // The values of a body without a member, and its required members, follow from the defaults of columns.
-  const schemaFor = ofTables(() =>
-    perForm((form) => ({
-      ...bodySchema(plan, kind, new Set([...closedAttributes(form, kind), ...(given ?? [])])),
-      members,
-    })),
-  );
+  const schemaFor = perForm((form) => ({
+    ...bodySchema(plan, kind, new Set([...closedAttributes(form, kind), ...(given ?? [])])),
+    members,
+  }));
   const isRuled = given === null && Boolean(plan.access?.fields.size);
   const isScoped = Boolean(plan.access?.scope.size);
   const isGiven = Boolean(plan.access?.set.size);
   return (request, access, body, budget) => {
     if (isRuled) setToldNames(request, access.form, body);
-    const schema = schemaFor()(access.form);
+    const schema = schemaFor(access.form);
     const taken = forms?.take(body, schema.properties, access.form);
     return then(taken ? parseRest(schema, taken, budget) : parseBody(schema, body, budget), (sent) => {
       if (isScoped) checkScopedValues(kind, sent, access, given ?? []);

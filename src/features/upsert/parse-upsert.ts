@@ -5,7 +5,6 @@ import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
 import { idOf, keyNames, partsOf } from '../../describe/row-key.js';
-import { ofTables } from '../../describe/table-facts.js';
 import { encodeParameter, idTextOf } from '../../execute/sql/encode-parameter.js';
 import { type Access, closedAttributes, perForm, presetOf, withGiven } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
@@ -92,9 +91,7 @@ type RecordParser = ReturnType<typeof compileRecordParser>;
 
 /** Parses the values of a record. The key has to have a value in each of its parts. */
 export function compileRecordParser(plan: ResourcePlan) {
-  const schemaFor = ofTables(() =>
-    perForm((form) => bodySchema(plan, 'create', closedAttributes(form, 'create'))),
-  );
+  const schemaFor = perForm((form) => bodySchema(plan, 'create', closedAttributes(form, 'create')));
   const isRuled = Boolean(plan.access?.fields.size);
   return async (
     request: Request,
@@ -104,7 +101,7 @@ export function compileRecordParser(plan: ResourcePlan) {
     budget?: MemberBudget,
   ): Promise<UpsertArguments> => {
     if (isRuled) setToldNames(request, access.form, body);
-    const schema = schemaFor()(access.form);
+    const schema = schemaFor(access.form);
     const values = await parseBody(schema, body, budget);
     checkScopedValues('create', values, access);
     const { address } = query.onConflict as ModelInfo;
