@@ -52,9 +52,9 @@ type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'uns
 export class OperationCompiler {
   readonly table: TableSql;
   readonly encoder: RowEncoder;
-  readonly #frozenSelections = new WeakMap<Selection, SelectionSql>();
-  readonly #selections = new BoundedCache<SelectionSql>();
-  // Joins, and ranges of NULL, follow from the tables.
+  // Casts, joins, and ranges of NULL follow from the tables.
+  readonly #frozenSelections = ofTables(() => new WeakMap<Selection, SelectionSql>());
+  readonly #selections = ofTables(() => new BoundedCache<SelectionSql>());
   readonly #lists = ofTables(() => new BoundedCache<ListSql>());
   readonly #ranges = ofTables(() => new BoundedCache<readonly SqlFragment[]>());
   readonly #statements = ofTables(() => new BoundedCache<Statement>());
@@ -242,12 +242,12 @@ export class OperationCompiler {
   }
 
   #selection(selection: Selection): SelectionSql {
-    const known = this.#frozenSelections.get(selection);
+    const known = this.#frozenSelections().get(selection);
     if (known) return known;
-    const described = this.#selections.get(selection.columns.join('\0'), () =>
+    const described = this.#selections().get(selection.columns.join('\0'), () =>
       describeSelection(this.table, selection, this.#nextNumber()),
     );
-    if (Object.isFrozen(selection)) this.#frozenSelections.set(selection, described);
+    if (Object.isFrozen(selection)) this.#frozenSelections().set(selection, described);
     return described;
   }
 

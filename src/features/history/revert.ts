@@ -7,6 +7,7 @@ import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ColumnType } from '../../describe/column-type.js';
 import { customAttributes, isGenerated } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import { selectValues } from '../../execute/session/select-values.js';
@@ -163,24 +164,28 @@ function compileValues(resource: Resource) {
   const { info, exposure, explicitSchemas } = plan;
   const { model } = info;
   const parseValues = compileValuesParser(plan, 'update');
-  const { properties } = bodySchema(plan, 'update');
   const setters = customAttributes(model, 'set');
   const renamed = historyOf(plan)?.renamed ?? {};
-  const attributes = storedAttributes(info).map((attribute, index) => ({
-    ...attribute,
-    index,
-    format: wireFormat(attribute.type),
-    hasSetter: setters.has(attribute.name),
-    isUpdated: properties.has(attribute.name),
-    isParsedByCode:
-      explicitSchemas.update !== undefined ||
-      hasType(model, attribute.name) ||
-      isTransformed(model, attribute.name, 'write'),
-  }));
-  const shown = attributes.filter(
-    (each) =>
-      !exposure.unreadable.has(each.name) && (each.isUpdated || (each.role === 'data' && !isGenerated(each))),
-  );
+  const shownNow = ofTables(() => {
+    const { properties } = bodySchema(plan, 'update');
+    return storedAttributes(info)
+      .map((attribute, index) => ({
+        ...attribute,
+        index,
+        format: wireFormat(attribute.type),
+        hasSetter: setters.has(attribute.name),
+        isUpdated: properties.has(attribute.name),
+        isParsedByCode:
+          explicitSchemas.update !== undefined ||
+          hasType(model, attribute.name) ||
+          isTransformed(model, attribute.name, 'write'),
+      }))
+      .filter(
+        (each) =>
+          !exposure.unreadable.has(each.name) &&
+          (each.isUpdated || (each.role === 'data' && !isGenerated(each))),
+      );
+  });
   const closedFor = perForm((form: AccessForm) => closedAttributes(form, 'update'));
   return async (
     { request, id, access, to }: RevertArguments,
@@ -201,6 +206,7 @@ function compileValues(resource: Resource) {
     const { given, unreadable } = access.form;
     const closed = closedFor(access.form);
     const body: Record<string, unknown> = {};
+    const shown = shownNow();
     const skipped = gone.filter((column) => !Object.hasOwn(renamed, column));
     for (const { name, column, index, type, format, hasSetter, isUpdated } of shown) {
       // The server writes the one, and the other one is not there for the request.

@@ -5,6 +5,7 @@ import { keyAttributes } from '../../describe/foreign-keys.js';
 import { isFilled, isGenerated, type RowKey } from '../../describe/model-info.js';
 import { idOf, isOfKey, keyText } from '../../describe/row-key.js';
 import { defaultValues } from '../../describe/sequelize-internals.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { noteUnseen } from '../../describe/unseen-values.js';
 import { describeFault, hasState } from '../../errors/database-fault.js';
 import { NotFoundError, notStored } from '../../errors/errors.js';
@@ -54,7 +55,9 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   const sequelize = model.sequelize as Sequelize;
   const shown = shownAttributes(below, link.fields);
   noteUnseen(model, () => describeExposure(info, () => {}).unreadable);
-  const offered = linkAttributes(below, link.fields).filter((attribute) => !isGenerated(attribute));
+  const offered = ofTables(() =>
+    linkAttributes(below, link.fields).filter((attribute) => !isGenerated(attribute)),
+  );
   const encoder = new RowEncoder(info);
   const many = new ManyRows(info);
   const tests = (['create', 'update', 'delete'] as const).map((endpoint) => ({
@@ -80,7 +83,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   /** Values of a new link, with those that it does not name. */
   const anew = (values: Values): Values => {
     const defaults = defaultValues(model);
-    const usual = offered.flatMap((attribute) => {
+    const usual = offered().flatMap((attribute) => {
       const { name, nullable } = attribute;
       const value = defaults[name]?.() ?? constantDefault(attribute);
       if (value !== undefined) return [[name, value] as const];
@@ -94,7 +97,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
     async add(request: LinkRequest, rows: readonly Values[]): Promise<number | null> {
       const { input, on } = request;
       const groups = new Map<string, GivenRow[]>();
-      const isFound = offered.every(({ found }) => found);
+      const isFound = offered().every(({ found }) => found);
       for (const [place, row] of rows.entries()) {
         const given: GivenRow = { place, texts: [], lengths: [] };
         // Rows with the same attributes are inserted in one order, in which no two requests wait for each other.
@@ -186,7 +189,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
         }),
       );
     },
-    required: offered.filter(isRequired),
+    required: offered().filter(isRequired),
     async write(request, { add, set, remove }: LinkChanges) {
       const revived = add.filter(({ found }) => found.state === 'gone');
       const created = add.filter(({ found }) => found.state !== 'gone');
