@@ -16,6 +16,7 @@ import { watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import { type Logger, logInfo } from '../util/logger.js';
+import { groupBy } from '../util/memo.js';
 import { endsInTime, type Maybe, oneAtATime } from '../util/promises.js';
 import { type CatalogueTable, changedTables, readCatalogue, type Tables } from './catalogue.js';
 import { looseSortLines, readIndex, tablesRead } from './index-advice.js';
@@ -57,6 +58,7 @@ export class CatalogueGate {
   #version = 0;
   /** True between a change that a statement has met and its reading. */
   #isChanged = false;
+  #due: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly plans: readonly ResourcePlan[],
@@ -167,32 +169,56 @@ export class CatalogueGate {
 
   /** Reads the tables again, a moment after a statement has met a change, because every connection meets it. */
   readChanges(): void {
-    if (this.#isChanged) return;
     this.#isChanged = true;
-    const read = () => void this.#renewOnce();
-    setTimeout(read, CHANGE_DELAY).unref();
+    this.#due ??= setTimeout(() => {
+      this.#due = null;
+      void this.#renewOnce();
+    }, CHANGE_DELAY).unref();
   }
 
   /**
    * Reads the tables of open resources again, which stay open. A table that is gone keeps its facts, as its statements fail by themselves, and
-   * so do all tables while the catalogue cannot be read.
+   * so do the tables of an instance whose catalogue cannot be read.
    */
   async #renew(): Promise<void> {
     const readAt = performance.now();
     const plans = [...this.#open];
-    const models = [...new Set(plans.flatMap(modelsOf))];
     // A type may be another one without a change of its table.
     const isChanged = this.#isChanged;
     this.#isChanged = false;
-    const read = async () => readCatalogue(isChanged ? models : await changedTables(models));
-    const tables = await read().catch(() => null);
-    this.#isChanged ||= isChanged && !tables;
-    this.#readAt = Math.max(this.#readAt, readAt);
-    if (!tables?.size) return;
-    for (const [model, table] of tables) rememberTable(model, table);
-    this.#version += 1;
-    for (const problem of plans.flatMap((plan) => this.#problemsOf(plan)))
-      this.#log('error', `A table was changed while the application runs: ${problem}`);
+    const models = groupBy(
+      new Set(plans.flatMap(modelsOf).filter(({ sequelize }) => sequelize)),
+      ({ sequelize }) => sequelize,
+    );
+    const readings = [...models.values()].map(async (own) => {
+      const tables = await readCatalogue(isChanged ? own : await changedTables(own));
+      for (const [model, table] of tables) rememberTable(model, table);
+      return tables.size;
+    });
+    try {
+      const ends = await Promise.allSettled(readings);
+      const isNew = ends.some((end) => end.status === 'fulfilled' && end.value > 0);
+      const failed = ends.find((end) => end.status === 'rejected');
+      if (isNew) {
+        this.#version += 1;
+        const reports = await Promise.all(plans.map((plan) => this.#inspect(plan)));
+        const found = [
+          ...plans.flatMap((plan) => this.#problemsOf(plan)),
+          ...reports.flatMap(({ problems }) => problems),
+        ];
+        for (const problem of found)
+          this.#log('error', `A table was changed while the application runs: ${problem}`);
+      }
+      if (failed) throw failed.reason;
+    } catch (error) {
+      this.#isChanged ||= isChanged;
+      this.#log(
+        'warn',
+        `The tables could not all be read again, and requests go on with what is known of them: ${(error as Error).message}`,
+      );
+    } finally {
+      this.#readAt = Math.max(this.#readAt, readAt);
+    }
   }
 
   /** The tables; null where the role may not read the catalogue, which no later attempt would change. */

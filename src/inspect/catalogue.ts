@@ -224,23 +224,17 @@ function readTables(sequelize: Sequelize, models: readonly ModelClass[]): Promis
 /**
  * The models whose tables were changed since they were read, or are gone.
  *
+ * @param models of one Sequelize instance
  * @throws the error of the database or the pool
  */
 export async function changedTables(models: readonly ModelClass[]): Promise<ModelClass[]> {
-  const changed: ModelClass[] = [];
-  for (const sequelize of new Set(models.flatMap((model) => model.sequelize ?? []))) {
-    const own = models.filter((model) => model.sequelize === sequelize);
-    const ids = own.flatMap((model) => tableFacts(model)?.id ?? []);
-    const found = await selectCatalogue<Pick<TableFacts, 'id' | 'mark'>>(sequelize, MARKS, [ids]);
-    const marks = new Map(found.map(({ id, mark }) => [id, mark]));
-    changed.push(
-      ...own.filter((model) => {
-        const facts = tableFacts(model);
-        return !facts || marks.get(facts.id) !== facts.mark;
-      }),
-    );
-  }
-  return changed;
+  const ids = models.flatMap((model) => tableFacts(model)?.id ?? []);
+  const found = await selectCatalogue<Pick<TableFacts, 'id' | 'mark'>>(models[0]?.sequelize, MARKS, [ids]);
+  const marks = new Map(found.map(({ id, mark }) => [id, mark]));
+  return models.filter((model) => {
+    const facts = tableFacts(model);
+    return !facts || marks.get(facts.id) !== facts.mark;
+  });
 }
 
 /** Executes a SELECT on the primary, outside of a transaction of `Sequelize.useCLS`. */

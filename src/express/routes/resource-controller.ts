@@ -4,6 +4,7 @@ import { type Action, getFromContainer } from 'routing-controllers';
 import { setAccessRules } from '../../access/reference-access.js';
 import type { Class, ModelClass } from '../../declare/crud-options.js';
 import { isWrite } from '../../declare/endpoint.js';
+import { ofTables } from '../../describe/table-facts.js';
 import { operationChannel, traceOperation } from '../../diagnostics/channels.js';
 import { worksOf } from '../../handle/around.js';
 import {
@@ -245,10 +246,9 @@ function awaitCatalogue({ plan }: Resource, { catalogue }: PathSettings) {
 
 /** Skips a route whose writes PostgreSQL refuses: its path answers as for a method that it does not have. */
 function skipRefused({ plan }: Resource, route: HandledRoute) {
-  let isSkipped: boolean | undefined;
+  const isSkipped = ofTables(() => isRefused(plan, route));
   return ownMiddleware((_request, _response, next) => {
-    isSkipped ??= isRefused(plan, route);
-    if (isSkipped) next('route');
+    if (isSkipped()) next('route');
     else next();
   });
 }

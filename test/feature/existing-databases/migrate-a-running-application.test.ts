@@ -20,12 +20,18 @@ class Ship extends NumberedRow {
   @BelongsTo(() => Port) declare port: Port;
 }
 
+@Crud({ upsert: [['name']], endpoints: ['list', 'create', 'upsert'] } as object)
+@Table({ tableName: 'buoys', timestamps: false })
+class Buoy extends NumberedRow {
+  @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare name: string;
+}
+
 const { now } = performance;
 
 describe('a running application', () => {
   const logger = new CapturedLog();
   const site = serveTestApp(() => ({
-    models: [Port, Ship],
+    models: [Port, Ship, Buoy],
     // A lock, the catalogue behind it, and a request.
     minPool: 3,
     bootstrap: { logger, indexAdvice: false },
@@ -108,12 +114,34 @@ describe('a running application', () => {
     expect([status, body.note], JSON.stringify(body)).to.deep.equal([201, 'new']);
   });
 
+  it('follows a view in the place of a table, and a table in the place of a view', async () => {
+    const post = async (name: string) => (await site.agent.post('/buoys').send({ name })).status;
+    expect(await post('a')).to.equal(201);
+    await query('ALTER TABLE buoys RENAME TO buoy_rows');
+    await query('CREATE VIEW buoys AS SELECT DISTINCT id, name FROM buoy_rows');
+    rest(370);
+    expect(await post('b')).to.equal(405);
+    await query('DROP VIEW buoys');
+    await query('ALTER TABLE buoy_rows RENAME TO buoys');
+    rest(440);
+    expect(await post('c')).to.equal(201);
+  });
+
+  it('logs that a unique index is gone which an upsert needs', async () => {
+    logger.clear();
+    await query('ALTER TABLE buoys DROP CONSTRAINT buoys_name_key');
+    rest(510);
+    await site.agent.get('/buoys');
+    const [line] = logger.lines.map(({ level, message }) => `${level} ${message}`);
+    expect(line).to.match(/^error A table was changed while the application runs: Buoy: upsert/);
+  });
+
   it('goes on while a lock holds the catalogue back', async () => {
     await query('ALTER TABLE ports ADD size integer');
     const transaction = await site.engine.sequelize.transaction();
     try {
       await site.engine.sequelize.query('LOCK TABLE ports', { transaction });
-      rest(380);
+      rest(580);
       expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
     } finally {
       await transaction.rollback();
@@ -123,7 +151,7 @@ describe('a running application', () => {
   it('goes on where a view takes the place of a table', async () => {
     await query('ALTER TABLE ships RENAME TO boats');
     await query('CREATE VIEW ships AS SELECT * FROM boats');
-    rest(460);
+    rest(660);
     expect(await walk('weight')).to.deep.equal([1, 2, 3, 4]);
   });
 });
