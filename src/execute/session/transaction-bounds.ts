@@ -174,7 +174,9 @@ export async function rollbackTransaction(transaction: Transaction, cause: unkno
     if (transaction instanceof SessionTransaction) {
       if (isLost) await transaction.forceCleanup();
       else if (!transaction.finished) await transaction.end('ROLLBACK');
-    } else if (internals && (isLost || internals.connection?._invalid)) await internals.forceCleanup();
+    } else if (internals && (internals.connection?._invalid || (isLost && !parents.has(transaction))))
+      await internals.forceCleanup();
+    // The connection of a savepoint may be sound: another server may be the lost one. Its cleanup does nothing.
     else await transaction.rollback();
   } catch {
     // Sequelize has closed the connection, and with it the transaction has ended.

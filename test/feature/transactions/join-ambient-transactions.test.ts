@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { expect } from 'chai';
 import type { RequestHandler } from 'express';
 import { HttpError, Post } from 'routing-controllers';
-import { Sequelize as BaseSequelize } from 'sequelize';
+import { Sequelize as BaseSequelize, ConnectionRefusedError } from 'sequelize';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
   Crud,
@@ -49,6 +49,8 @@ class Namespace {
 }
 
 const REFUSED = new Error('It is undone.');
+/** Of another server: the connection of the transaction is sound. */
+const LOST = new ConnectionRefusedError(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }));
 
 for (const [whose, open] of [
   ['an engine', (url: string) => engineLifespan(url, { models: [City], pool: { max: 1 } })()],
@@ -157,19 +159,23 @@ for (const [whose, open] of [
       expect(await names()).to.deep.equal(['Lille', 'Nice']);
     });
 
-    it('goes on after a unit of work that fails, which is undone alone', async () => {
-      await inAmbient(async () => {
-        await cities.create({ name: 'Paris' });
-        const failed = unitOfWork(async (uow) => {
-          await uow.repository(City).create({ name: 'Brest' });
-          await uow.repository(City).update(1, { name: 'Lille' });
-          throw REFUSED;
+    for (const [title, cause] of [
+      ['that fails', REFUSED],
+      ['that another server fails', LOST],
+    ] as const)
+      it(`goes on after a unit of work ${title}, which is undone alone`, async () => {
+        await inAmbient(async () => {
+          await cities.create({ name: 'Paris' });
+          const failed = unitOfWork(async (uow) => {
+            await uow.repository(City).create({ name: 'Brest' });
+            await uow.repository(City).update(1, { name: 'Lille' });
+            throw cause;
+          });
+          expect(await caughtError(() => failed)).to.equal(cause);
+          await cities.create({ name: 'Metz' });
         });
-        expect(await caughtError(() => failed)).to.equal(REFUSED);
-        await cities.create({ name: 'Metz' });
+        expect(await names()).to.deep.equal(['Lyon', 'Nice', 'Paris', 'Metz']);
       });
-      expect(await names()).to.deep.equal(['Lyon', 'Nice', 'Paris', 'Metz']);
-    });
 
     it('goes on after a unit of work whose failed query was caught, which is an error', async () => {
       await inAmbient(async () => {
