@@ -2,6 +2,7 @@
 import type { Sequelize } from 'sequelize';
 import { relatedAccess } from '../../access/related-access.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
+import { seesQueries } from '../../execute/customization/query-customizations.js';
 import { selectValues } from '../../execute/session/select-values.js';
 import { arrayLiteral, keySlots } from '../../execute/sql/encode-parameter.js';
 import { joinSlots, NO_SLOTS } from '../../execute/sql/statement.js';
@@ -39,7 +40,9 @@ export function shownLinks(all: ReturnType<typeof linkedRelations>, name: string
         const slots = joinSlots(own, relatedSlots(related));
         slots[KEYS.slot] = arrayLiteral(keys);
         const fragment = shownLinksSql(below, related, shown, { plan, access });
-        const place = sequelizeProblem() ? null : (on ?? currentTarget(info.model.sequelize as Sequelize));
+        const sequelize = info.model.sequelize as Sequelize;
+        // Our statements have no settings of a request on another driver.
+        const place = sequelizeProblem() || seesQueries(sequelize) ? null : (on ?? currentTarget(sequelize));
         const rows = await selectValues(info, fragment, slots, place);
         const { unreadable } = (related.through ?? OPEN_ACCESS).form;
         const byKey = new Map(rows.map(([text, ...values]) => [text, shownOf.values(values, unreadable)]));

@@ -68,8 +68,9 @@ function assumePooler(sequelize: Sequelize): void {
 }
 
 const POOLER =
-  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, so that from ' +
-  'now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: max_prepared_statements).';
+  'A pooler gives each transaction another connection to PostgreSQL and does not know prepared statements, or has those of before a ' +
+  'migration, so that from now on none are kept: set preparedStatements: false, or have the pooler keep them (PgBouncer since 1.21: ' +
+  'max_prepared_statements, and RECONNECT behind a migration).';
 
 /** The runner over the connections of a Sequelize instance. */
 export function statementRunner(sequelize: Sequelize): StatementRunner {
@@ -112,9 +113,9 @@ class StatementRunner implements StatementTarget {
     this.#options = instanceOptions(sequelize);
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
-    this.#executor = createExecutor(this.#source.driver, (error, isExpected) => {
+    this.#executor = createExecutor(this.#source.driver, (error, isExpected, isFresh) => {
       if (isOfChangedTable(error)) forgetTriggers(sequelize);
-      else if (!isExpected && signs.add(error)) assumePooler(sequelize);
+      if (!isExpected && signs.add(error, isFresh)) assumePooler(sequelize);
     });
     this.#named = new StatementCache(isNaming ? named : unnamed);
     this.#filters = new StatementCache((text) => new FilterStatement(text, isNaming));
@@ -278,7 +279,7 @@ class StatementRunner implements StatementTarget {
     client: PooledClient,
     pending: PendingStatement,
     { requeue, read, behind = 0 }: Queued = {},
-    isAgain = false,
+    times = 1,
   ): void {
     const { statement, values, context, trace, answer, settings } = pending;
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
@@ -299,14 +300,18 @@ class StatementRunner implements StatementTarget {
       // It may be the one that is slow, and says nothing of the table.
       isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
       isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);
-      isStaleNow = !isAgain && error !== null && isStale(error);
+      const most = unprepared.has(this.#sequelize) && statement.name !== '' ? 3 : 2;
+      isStaleNow = times < most && error !== null && isStale(error);
       if (isPutBack) requeue?.(client);
       else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(queue, client, pending, { requeue, read, behind }, true);
+      if (isStaleNow) this.#execute(queue, client, again(), { requeue, read, behind }, times + 1);
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
+    // By now a pooler may be known.
+    const again = () =>
+      unprepared.has(this.#sequelize) ? { ...pending, statement: unnamed(statement.text) } : pending;
     const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
     const before = settings ? [...limits, settings] : limits;
     const executions = [{ values, context, trace, settle }];

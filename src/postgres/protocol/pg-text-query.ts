@@ -32,8 +32,11 @@ export interface Driver {
   readonly Query?: { readonly prototype: object };
 }
 
-/** Takes PostgreSQL's error of an outdated preparation, and true where an earlier error of the connection had announced it. */
-export type OnStale = (error: Error, isExpected: boolean) => void;
+/**
+ * Takes PostgreSQL's error of an outdated preparation, true where an earlier error of the connection had announced it, and true where the
+ * preparation was new.
+ */
+export type OnStale = (error: Error, isExpected: boolean, isFresh: boolean) => void;
 
 /** Executes statements on the connections of one driver. */
 export interface StatementExecutor {
@@ -75,9 +78,12 @@ export function createExecutor(driver: Driver, onStale: OnStale): StatementExecu
   };
 }
 
+/** @throws TypeError for a statement with others before it, such as the settings of a request: they would be left out */
 function executePublicly(client: DriverClient, batch: Batch): void {
+  const { statement, executions, end, before } = batch;
+  if (before.some(({ values }) => values.length > 0))
+    throw new TypeError('A driver other than the installed pg has no statements before another one.');
   traceSending(batch);
-  const { statement, executions, end } = batch;
   const [{ values, settle }] = executions as [Execution];
   const query = { text: statement.text, values, rowMode: 'array', types: { getTypeParser: () => asText } };
   client.query(query, (error, result) => {
@@ -245,7 +251,8 @@ function textQueryClass(Query: { readonly prototype: object }, onStale: OnStale)
         this.#preparation.isLost = true;
         for (const preparation of this.#before) preparation.isLost = true;
       }
-      if (isStaleNow) onStale(error, isExpected);
+      if (isStaleNow)
+        onStale(error, isExpected, !this.#wasPrepared && this.#preparation.statement.name !== '');
       this.#fail(error);
     }
 

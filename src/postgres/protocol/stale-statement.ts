@@ -69,9 +69,15 @@ export class PoolerSigns {
   #count = 0;
   #since = Number.NEGATIVE_INFINITY;
 
-  /** Counts the error of a stale statement; true where there is such a pooler. */
-  add(error: Error): boolean {
-    const { code } = error as { readonly code?: string };
+  /**
+   * Counts the error of a stale statement; true where there is such a pooler.
+   *
+   * @param isFresh true for a statement that was prepared a moment ago
+   */
+  add(error: Error, isFresh = false): boolean {
+    const { code, where } = error as { readonly code?: string; readonly where?: string };
+    // PgBouncer has one statement for a text, and goes on with that of before a migration until RECONNECT.
+    if (isFresh && code === '0A000' && where === undefined) return true;
     // The name has a random number of this process. So it was prepared here, through another connection to the pooler.
     if (code === THERE_ALREADY) return true;
     if (code !== GONE) return false;

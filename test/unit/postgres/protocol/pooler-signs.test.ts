@@ -27,6 +27,12 @@ describe('PoolerSigns', () => {
     }
   });
 
+  it('are enough when a table was changed and a new statement is refused', () => {
+    expect(new PoolerSigns().add(said('0A000'), true)).to.equal(true);
+    const ofTrigger = Object.assign(said('0A000'), { where: 'PL/pgSQL function f() line 1' });
+    expect(new PoolerSigns().add(ofTrigger, true)).to.equal(false);
+  });
+
   it('are none when a table was changed', () => {
     const signs = new PoolerSigns();
     for (let count = 0; count < 100; count += 1) expect(signs.add(said('0A000'))).to.equal(false);
