@@ -2,7 +2,7 @@
 
 import type { Express } from 'express';
 import { distance } from 'fastest-levenshtein';
-import type { SyncOptions } from 'sequelize';
+import type { PoolOptions, SyncOptions } from 'sequelize';
 import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-typescript';
 import { currentRecords } from './declare/crud.js';
 import type { ModelClass } from './declare/crud-options.js';
@@ -94,6 +94,14 @@ const DRIVER = Object.freeze({ keepAlive: true, ...TIMEOUTS });
 /** https://www.postgresql.org/support/versioning/ */
 const OLDEST_SERVER = '13.0.0';
 const POOL = Object.freeze({ max: 10, acquire: 5_000 });
+/** The longest delay of a timer, in milliseconds: 24 days. */
+const NO_LIMIT = 2_147_483_647;
+
+/** Sequelize takes an `acquire` of 0 for its own default. */
+function poolOf(given: EngineOptions['pool']): PoolOptions {
+  const pool = { ...POOL, ...given };
+  return pool.acquire === 0 ? { ...pool, acquire: NO_LIMIT } : pool;
+}
 
 /**
  * Prepares a connection to PostgreSQL. The result, called with the application or without, connects and returns the
@@ -197,7 +205,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
     attributeBehavior: 'escape',
     ...forwarded,
     ...address,
-    pool: { ...POOL, ...forwarded.pool },
+    pool: poolOf(forwarded.pool),
     dialectOptions: { ...DRIVER, ...dialectOptions },
     replication: {
       write: { hosts, sessionAttributes },
@@ -314,15 +322,13 @@ function readConnection({ server }: PostgresAddress): object {
 
 async function connect(
   sequelize: EngineSequelize,
-  { server, shown }: PostgresAddress,
+  address: PostgresAddress,
   options: EngineOptions,
 ): Promise<void> {
   try {
     await checkConnections(sequelize, options);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    throw new ConfigError([
-      `PostgreSQL at ${connectionAdvice(error, shown, Boolean(server.dialectOptions['ssl']))}.`,
-    ]);
+    throw new ConfigError([connectionAdvice(error, address)]);
   }
 }

@@ -35,7 +35,7 @@ export { isTraced, pgProblem } from './protocol/pg-internals.js';
 export { isInstalledPg } from './protocol/pg-text-query.js';
 export type { TextParser } from './protocol/prepared-statement.js';
 export { isOfChangedTable } from './protocol/stale-statement.js';
-export { chooseHosts } from './session/choose-host.js';
+export { chooseHosts, NoHostError } from './session/choose-host.js';
 export { runCallbacks } from './session/commit-callbacks.js';
 export {
   connectionManager,

@@ -1,6 +1,11 @@
 /** Reads the tables of a database from its catalogue, in one statement that reads no row of data. */
 import { Client } from 'pg';
-import { readConnectionString } from '../postgres/index.js';
+import {
+  connectionAdvice,
+  NoHostError,
+  type PostgresAddress,
+  readConnectionString,
+} from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { didYouMean } from '../util/option-problems.js';
 import { CATALOGUE, type CatalogueRow, SETTINGS } from './catalogue-statement.js';
@@ -55,9 +60,33 @@ export async function readDatabase(url: string, choice: TableChoice = {}): Promi
 }
 
 async function readCatalogue(url: string): Promise<CatalogueRow> {
-  const { server, shown } = readConnectionString(url);
-  const { host, port, hosts = [{ host, port }], database, username, password, dialectOptions } = server;
-  let failure: unknown;
+  const address = readConnectionString(url);
+  const client = await connect(address);
+  try {
+    await client.query('BEGIN TRANSACTION READ ONLY');
+    await client.query(SETTINGS);
+    const { rows } = await client.query<{ catalogue: string }>(CATALOGUE);
+    return JSON.parse(rows[0]?.catalogue ?? '{}');
+  } catch (error) {
+    throw new ConfigError([readingProblem(error, address)]);
+  } finally {
+    // It is not there any more where the connection was lost.
+    await client.end().catch(() => {});
+  }
+}
+
+/** Connects to the first host that lets it. */
+async function connect(address: PostgresAddress): Promise<Client> {
+  const {
+    host,
+    port,
+    hosts = [{ host, port }],
+    database,
+    username,
+    password,
+    dialectOptions,
+  } = address.server;
+  const failures: unknown[] = [];
   for (const each of hosts) {
     const client = new Client({
       connectionTimeoutMillis: CONNECT_TIMEOUT,
@@ -71,47 +100,22 @@ async function readCatalogue(url: string): Promise<CatalogueRow> {
     client.on('error', () => {});
     try {
       await client.connect();
-      await client.query('BEGIN TRANSACTION READ ONLY');
-      await client.query(SETTINGS);
-      const { rows } = await client.query<{ catalogue: string }>(CATALOGUE);
-      return JSON.parse(rows[0]?.catalogue ?? '{}');
+      return client;
     } catch (error) {
-      failure = error;
-    } finally {
-      // It is not there any more where the connection was lost.
+      failures.push({ parent: error });
       await client.end().catch(() => {});
     }
   }
-  throw new ConfigError([failureText(failure, shown)]);
+  throw new ConfigError([connectionAdvice(new NoHostError(failures), address)]);
 }
 
-/** Errors of pg and of Node name users and hosts, and no password. */
-function failureText(
-  failure: unknown,
-  {
-    hosts,
-    database,
-    user,
-  }: { readonly hosts: readonly string[]; readonly database: string; readonly user: string },
-): string {
-  const {
-    code = '',
-    message,
-    errors,
-  } = failure as { code?: string; message?: string; errors?: readonly Error[] };
-  const server = `PostgreSQL at ${hosts.map((each) => (/:\d+$/.test(each) || each.startsWith('/') ? each : `${each}:5432`)).join(', ')}`;
-  const reason = message || errors?.[0]?.message || code;
-  if (code === '3D000') return `${server} has no database '${database || user}'; name one that is there.`;
-  // pg reports no code for it.
-  if (reason.includes('password must be a string'))
-    return `${server} needs a password for the role '${user}'; write it into the address, percent-encoded, or set PGPASSWORD.`;
-  if (code.startsWith('28'))
-    return `${server} refuses the role '${user}': ${reason}; correct the user and the password.`;
+/** Errors of pg name users and tables, and no password. */
+function readingProblem(error: unknown, { shown: { hosts, database } }: PostgresAddress): string {
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  const server = `PostgreSQL at ${hosts.join(' or ')}`;
   if (code === '55P03')
     return `${server} has a table of '${database}' that another transaction has locked for more than 2 s, such as a migration; run the command again when it has ended.`;
-  if (/^[0-9A-Z]{5}$/.test(code))
-    return `${server} does not let the catalogue of '${database}' be read: ${reason}.`;
-  return `${server} cannot be reached: ${reason}; correct the address, or start the server.`;
+  return `${server} does not let the catalogue of '${database}' be read: ${message}.`;
 }
 
 function schemaProblems({ role, schemas }: CatalogueRow, wanted: readonly string[] = []): string[] {

@@ -12,21 +12,22 @@ interface Failure {
 }
 
 /**
- * The rest of a sentence that begins with "PostgreSQL at", without anything secret.
+ * A sentence without anything secret.
  *
- * @param hasTls true where connections are to have TLS
+ * @param error of Sequelize, or of one host after the other
  */
-export function connectionAdvice(error: unknown, shown: PostgresAddress['shown'], hasTls: boolean): string {
+export function connectionAdvice(error: unknown, { server, shown }: PostgresAddress): string {
   const { hosts, database, user } = shown;
+  const hasTls = Boolean(server.dialectOptions['ssl']);
   const as = `database '${database}', user '${user}'`;
   const failures = error instanceof NoHostError ? error.failures : [error];
   const reasons = failures.map((failure) => reasonOf(driverFailure(failure), hasTls));
-  if (reasons.length === 1) return `${hosts.join(', ')}, ${as}: ${reasons[0]}`;
+  if (reasons.length === 1) return `PostgreSQL at ${hosts.join(', ')}, ${as}: ${reasons[0]}.`;
   const each = reasons.map((reason, at) => `at ${hosts[at]} ${reason}`);
-  return `${hosts.join(' or ')}, ${as}: ${each.join('; ')}`;
+  return `PostgreSQL at ${hosts.join(' or ')}, ${as}: ${each.join('; ')}.`;
 }
 
-/** Sequelize has the error of pg in its own. An error of the user's code may hold anything. */
+/** Sequelize has the error of pg as the parent of its own. An error of the user's code may hold anything. */
 function driverFailure(error: unknown): Failure {
   if (error instanceof OtherServerError) return error;
   return (error as { readonly parent?: Failure }).parent ?? {};
@@ -35,6 +36,8 @@ function driverFailure(error: unknown): Failure {
 function reasonOf(failure: Failure, hasTls: boolean): string {
   const { code, message = '' } = failure;
   const known = code ?? (message || 'unknown');
+  // pg has no code for it.
+  if (message.includes('password must be a string')) return NO_PASSWORD;
   return (
     refusalAdvice(message) ?? tlsAdvice(failure, hasTls) ?? ADVICE[known] ?? `connecting failed (${known})`
   );
@@ -60,6 +63,8 @@ const ASKS_FOR_TLS = /sslmode=require|(?:SSL|TLS).*(?:is )?required|connection i
 const WITHOUT_TLS =
   'the server refuses the user, or connections without TLS; where it takes TLS only, add sslmode=verify-full to the DSN';
 const CUT = 'the connection was cut; is there a PostgreSQL at the port?';
+const NO_PASSWORD =
+  'the server asks for a password; write it into the DSN, percent-encoded, or set PGPASSWORD';
 const NO_ADDRESS = 'the host has no address; correct its name';
 const REFUSED = 'the server refuses the user or the password';
 const SILENT = 'the server does not answer; correct the host and the port';

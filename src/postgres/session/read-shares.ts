@@ -6,6 +6,7 @@
 import { ConnectionAcquireTimeoutError } from 'sequelize';
 import { fullPool } from '../../errors/database-fault.js';
 import { keptIn } from '../../util/memo.js';
+import { Turns } from '../../util/turns.js';
 
 /** Milliseconds that a read beyond the share waits for a lock. */
 const LOCK_TIMEOUT = 50;
@@ -145,27 +146,21 @@ export class SlowReads {
   }
 }
 
-interface TableReads {
-  underWay: number;
-  /** Each begins one read. */
-  readonly waiting: Set<() => void>;
-}
-
 /**
  * The reads of all tables of one instance, on the general path. A read of Sequelize's cannot wait only shortly for a lock, so a table may have all read connections but one.
  */
 export class TableGate {
-  readonly #limit: number;
-  readonly #patience: number;
-  readonly #tables = new Map<string, TableReads>();
+  readonly #turns: () => Turns;
+  readonly #tables = new Map<string, Turns>();
 
   /**
    * @param connections for reads that there may be; a pool of one has none to leave
    * @param patience milliseconds that a read waits, as for a connection
    */
   constructor(connections: number, patience: number) {
-    this.#limit = connections > 1 ? connections - 1 : Number.POSITIVE_INFINITY;
-    this.#patience = patience;
+    const most = connections > 1 ? connections - 1 : Number.POSITIVE_INFINITY;
+    const refusal = () => new ConnectionAcquireTimeoutError(fullPool(most + 1, patience));
+    this.#turns = () => new Turns({ most, waiting: Number.POSITIVE_INFINITY, patience, refusal });
   }
 
   /**
@@ -173,32 +168,7 @@ export class TableGate {
    *
    * @throws ConnectionAcquireTimeoutError when that takes too long
    */
-  async run<T>(table: string, read: () => Promise<T>): Promise<T> {
-    const reads = keptIn(this.#tables, table, (): TableReads => ({ underWay: 0, waiting: new Set() }));
-    if (reads.underWay >= this.#limit) await this.#turn(reads);
-    else reads.underWay += 1;
-    try {
-      return await read();
-    } finally {
-      const [next] = reads.waiting;
-      // The next one takes its place.
-      if (next) next();
-      else reads.underWay -= 1;
-    }
-  }
-
-  #turn({ waiting }: TableReads): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const begin = (): void => {
-        waiting.delete(begin);
-        clearTimeout(timer);
-        resolve();
-      };
-      const timer = setTimeout(() => {
-        waiting.delete(begin);
-        reject(new ConnectionAcquireTimeoutError(fullPool(this.#limit + 1, this.#patience)));
-      }, this.#patience);
-      waiting.add(begin);
-    });
+  run<T>(table: string, read: () => Promise<T>): Promise<T> {
+    return keptIn(this.#tables, table, this.#turns).run(read);
   }
 }

@@ -9,6 +9,7 @@ import { BeforeCreate, Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, type EngineOptions } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { addedHook } from '../../support/added-hook.js';
 import { expectCalm } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
@@ -172,6 +173,14 @@ for (const isTogether of [false, true]) {
       expect(refused.map(({ status }) => status)).to.include(201);
       expect((await write()).status).to.equal(201);
       expect(await notes()).to.equal(3);
+    });
+
+    it('has no end where acquire is 0', async () => {
+      await start({ max: 2, acquire: 0 });
+      using _hook = addedHook(Letter, 'beforeFind', () => sleep(20));
+      const lists = Array.from({ length: 10 }, () => site.agent.get('/letters'));
+      for (const { status } of await Promise.all(lists)) expect(status).to.equal(200);
+      for (const { status } of await writeAll(10)) expect(status).to.equal(201);
     });
 
     it('leaves each use to a pool that counts them, and tells its hooks of each', async () => {

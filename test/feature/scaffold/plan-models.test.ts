@@ -489,7 +489,9 @@ describe('the plan of models from a database', function () {
 
   it('refuses addresses and choices that lead to nothing', async () => {
     const other = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
-    const { host, hostname, username, href } = new URL(database.url);
+    const { host, hostname, username, pathname, href } = new URL(database.url);
+    const at = (where: string, name = pathname.slice(1)) =>
+      `PostgreSQL at ${where}, database '${name}', user '${username}':`;
     const example = 'use one such as postgres://user:password@host:5432/database.';
     const cases: [
       url: string | undefined,
@@ -505,27 +507,19 @@ describe('the plan of models from a database', function () {
       [
         other({ pathname: '/nowhere' }),
         {},
-        [`PostgreSQL at ${host} has no database 'nowhere'; name one that is there.`],
+        [`${at(host, 'nowhere')} there is no such database; create it or correct its name.`],
       ],
       [
         other({ port: '1' }),
         {},
-        [
-          `PostgreSQL at ${hostname}:1 cannot be reached: connect ECONNREFUSED ${hostname}:1; correct the address, or start the server.`,
-        ],
+        [`${at(`${hostname}:1`)} nothing listens there; start the server or correct the port.`],
       ],
-      [
-        other({ password: 'hunter2' }),
-        {},
-        [
-          `PostgreSQL at ${host} refuses the role '${username}': password authentication failed for user "${username}"; correct the user and the password.`,
-        ],
-      ],
+      [other({ password: 'hunter2' }), {}, [`${at(host)} the server refuses the user or the password.`]],
       [
         other({ password: '' }),
         {},
         [
-          `PostgreSQL at ${host} needs a password for the role '${username}'; write it into the address, percent-encoded, or set PGPASSWORD.`,
+          `${at(host)} the server asks for a password; write it into the DSN, percent-encoded, or set PGPASSWORD.`,
         ],
       ],
       [
