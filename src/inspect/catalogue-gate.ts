@@ -42,9 +42,8 @@ interface CatalogueOptions {
 
 /**
  * The gate of an application. A resource is open when the catalogue has the tables of its models and of their relations. One whose
- * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request. Tables of open resources
- * are read again by age, because migrations come while processes run: a column that may be NULL since then, or a foreign key
- * that was dropped, changes the statements that return all rows of a list.
+ * table is not there yet is passed, as its statements fail by themselves, and is read again by its next request. Tables of open
+ * resources are read again by age, because migrations come while processes run, and change what a list has to do for all its rows.
  */
 export class CatalogueGate {
   readonly #open = new Set<ResourcePlan>();
@@ -210,6 +209,7 @@ export class CatalogueGate {
           this.#log('error', `A table was changed while the application runs: ${problem}`);
       }
       if (failed) throw failed.reason;
+      if (this.#isChanged) this.readChanges();
     } catch (error) {
       this.#isChanged ||= isChanged;
       this.#log(
