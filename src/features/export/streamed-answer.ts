@@ -43,8 +43,7 @@ export class StreamedAnswer {
     response.on('close', () => {
       if (!this.#isEnded) this.#cut ??= new CutAnswer('The client has gone.', true);
       this.#resume();
-      clearInterval(this.#timer);
-      clearTimeout(this.#deadline);
+      this.#stopTimers();
     });
     this.#timer = setInterval(() => this.#check(), STEP).unref();
     if (seconds !== null)
@@ -52,7 +51,11 @@ export class StreamedAnswer {
         () => this.cut(new CutAnswer(`It has taken more than ${seconds} seconds (export.snapshot).`)),
         seconds * 1_000,
       ).unref();
-    if (response.destroyed) this.#cut = new CutAnswer('The client has gone.', true);
+    // `close` was emitted before there was a listener.
+    if (response.destroyed) {
+      this.#cut = new CutAnswer('The client has gone.', true);
+      this.#stopTimers();
+    }
   }
 
   /** Throws where it was cut. */
@@ -96,6 +99,11 @@ export class StreamedAnswer {
     this.#cut = reason;
     this.#resume();
     cutConnection(this.#response);
+  }
+
+  #stopTimers(): void {
+    clearInterval(this.#timer);
+    clearTimeout(this.#deadline);
   }
 
   #resume(): void {

@@ -1,4 +1,5 @@
 /** Answers in pieces whose client takes nothing: how long they wait for it. */
+import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import express, { type Express } from 'express';
@@ -61,5 +62,22 @@ describe('an answer in pieces whose client takes nothing', () => {
     startDraining(app);
     await answer.clock.advance(1_000);
     expect(answer.end()).to.equal('The server is about to stop.');
+  });
+
+  it('leaves no timer behind for a client that had gone before', async () => {
+    using clock = new FakeClock();
+    const app = express();
+    const failed = new Promise<unknown>((resolve) => {
+      app.get('/', async (_request, response) => {
+        client.destroy();
+        await once(response, 'close');
+        resolve(new StreamedAnswer(response, 60).write(PIECE).catch((error: Error) => error.message));
+      });
+    });
+    await using server = await listen(app);
+    const client = await server.connect();
+    client.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    expect(await failed).to.equal('The client has gone.');
+    expect(clock.timersOf('streamed-answer.js')).to.equal(0);
   });
 });
