@@ -121,12 +121,15 @@ function quoted(text: string): string {
 }
 
 /** Beginnings of formulas (OWASP, CSV injection). */
-const FORMULA = /^[=+\-@\t\r]/;
+const FORMULA = /^[=+\-@\t\r\n]/;
+/** What a program with another delimiter reads as the end of a cell before a formula: it has quotes only at the begin of a cell. */
+const INNER_FORMULA = /([;\t\r\n]"*)(?=[=+\-@])/g;
 /** Texts of numbers and times as the database writes them, also infinities, and moments before the year 0 and after 9999. */
 const HARMLESS =
   /^[+-](?:(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|Infinity|infinity|\d{6}-\d\d-\d\d(?:T[\d:.]+Z?)?)$/;
 
 /** A text that no spreadsheet reads as a formula. A number stays one. */
 function harmless(text: string): string {
-  return FORMULA.test(text) && !HARMLESS.test(text) ? `'${text}` : text;
+  const inner = text.replace(INNER_FORMULA, "$1'");
+  return FORMULA.test(text) && !HARMLESS.test(text) ? `'${inner}` : inner;
 }

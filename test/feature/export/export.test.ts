@@ -191,6 +191,11 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
         'x=1',
         '--1',
         "'=1",
+        '\n=1',
+        'a;=1;-b',
+        'a;"@b',
+        'a; =1',
+        'a\n+b',
       ];
       const rows = texts.map((label, index) => ({ id: 10_000 + index, label }));
       await Line.bulkCreate(rows);
@@ -198,8 +203,14 @@ except(NO_INTERCEPTORS).describe('exporting a list', () => {
       await Line.destroy({ where: { id: rows.map(({ id }) => id) } });
       const read = parse(body, { columns: true, bom: true }) as { label: string }[];
       const guarded = ['=1+1', '+49 170', '-cmd', '@x', '\tx', '\rx', '--1'];
+      const others: Record<string, string> = {
+        '\n=1': "'\n'=1",
+        'a;=1;-b': "a;'=1;'-b",
+        'a;"@b': `a;"'@b`,
+        'a\n+b': "a\n'+b",
+      };
       expect(read.map(({ label }) => label)).to.deep.equal(
-        texts.map((each) => (guarded.includes(each) ? `'${each}` : each)),
+        texts.map((each) => others[each] ?? (guarded.includes(each) ? `'${each}` : each)),
       );
     });
   });
