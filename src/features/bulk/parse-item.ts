@@ -38,6 +38,8 @@ interface ItemContext {
   readonly keys: Map<string, number>;
   /** The budget of all items. */
   readonly budget: MemberBudget;
+  /** True where a wrong item is left out, so that a later one may have its key. Default: false. */
+  readonly isLeftOut?: boolean;
   /** Makes the issue of an item whose key an earlier one has. @param before place of that one, as `keys` has it */
   readonly repeated: (key: RowKey, before: number) => RequestIssue;
 }
@@ -71,7 +73,8 @@ export function compileItemParser(
     const rest = head ? without(sent, head.names) : sent;
     const finish = (parsed: ParsedValues | null): BulkItem => {
       const text = textOfParts(head ? head.parts : key.map(({ name }) => parsed?.values[name]));
-      issues.push(...repeatedIssues(context, key, text));
+      const isWrong = issues.length > 0 || !parsed;
+      if (!isWrong || !context.isLeftOut) issues.push(...repeatedIssues(context, key, text));
       if (issues.length > 0 || !parsed) return wrongItem(body, issues);
       if (head?.refusal) return { body, input: null, problem: head.refusal };
       const { values, access: granted, query: own } = parsed;

@@ -1,8 +1,9 @@
 /** The header and the cells of a CSV file -> bodies, each cell by the type of its column. */
 
+import { refuseDepth } from '../../request/read-body.js';
 import { MAX_GUESSES, unknownProperty } from '../../schema/body-schema.js';
 import type { JsonSchema, JsonType } from '../../schema/json-schema.js';
-import { bodyPointer, type RequestIssue, readOnlyIssue } from '../../schema/request-issue.js';
+import { BodyError, bodyPointer, type RequestIssue, readOnlyIssue } from '../../schema/request-issue.js';
 import { counted } from '../../util/with-article.js';
 import type { Cell } from './csv-rows.js';
 
@@ -24,9 +25,6 @@ export interface Columns {
   /** Makes a body of a row; issues where a cell is of another type than its column. */
   read(cells: readonly Cell[]): { readonly body: object; readonly issues: readonly RequestIssue[] };
 }
-
-/** A cell that is no value of its column. */
-class WrongCell extends Error {}
 
 /** Reads a header. @returns the columns, or everything that is wrong with it */
 export function parseHeader(
@@ -105,8 +103,8 @@ function readRow(
       const value = read(cells[index] as Cell);
       if (value !== undefined) body[name] = value;
     } catch (error) {
-      if (!(error instanceof WrongCell)) throw error;
-      issues.push({ pointer: bodyPointer(name), code: 'json', detail: error.message });
+      if (!(error instanceof BodyError)) throw error;
+      issues.push(...error.errors.map((issue) => ({ ...issue, pointer: bodyPointer(name) })));
     }
   }
   return { body, issues };
@@ -123,11 +121,16 @@ function cellReader(name: string, { properties, required, hasDefaults }: ColumnN
   // The default of the column takes the place of a value that may not be null.
   const empty = isNullable || !hasDefaults || required.includes(name) ? null : undefined;
   const parse = (text: string): unknown => {
+    let value: unknown;
     try {
-      return JSON.parse(text);
+      value = JSON.parse(text);
     } catch {
-      throw new WrongCell(`${name} must be JSON, with its quotes doubled inside of a quoted cell.`);
+      const detail = `${name} must be JSON, with its quotes doubled inside of a quoted cell.`;
+      throw new BodyError(400, 'json', detail);
     }
+    // A body has the value one level deeper.
+    refuseDepth({ [name]: value });
+    return value;
   };
   return (cell) => {
     if (cell === null) return empty;

@@ -41,15 +41,20 @@ export function importTables(plan: ResourcePlan): OwnTable[] {
 export function importStatements({ name }: OwnTable) {
   const claimed = 'WHERE scope = $1 AND key = $2 AND claim = $3::uuid';
   const until = (seconds: string) => `now() + make_interval(secs => ${seconds}::float8)`;
+  const old = (seconds: string) => `now() - make_interval(secs => ${seconds}::float8)`;
+  const unlessOld = (value: string, other: string) =>
+    `CASE WHEN k.created_at > ${old('$5')} THEN ${value} ELSE ${other} END`;
   return {
     /** Removes keys that are too old: seconds of retention, how many. Those that an import has now are left. */
     sweep:
-      `DELETE FROM ${name} WHERE ctid IN (SELECT ctid FROM ${name} WHERE created_at <= now() - make_interval(secs => $1::float8) ` +
+      `DELETE FROM ${name} WHERE ctid IN (SELECT ctid FROM ${name} WHERE created_at <= ${old('$1')} ` +
       'AND coalesce(claimed_until < now(), true) LIMIT $2::int FOR UPDATE SKIP LOCKED)',
-    /** Claims a key for some time: scope, key, claim, seconds. No row where another import has it. */
+    /** Claims a key for some time: scope, key, claim, seconds, seconds of retention. A key that is too old is a new one. No row where another import has it. */
     claim:
       `INSERT INTO ${name} AS k (scope, key, claim, claimed_until) VALUES ($1, $2, $3::uuid, ${until('$4')}) ` +
-      'ON CONFLICT (scope, key) DO UPDATE SET claim = excluded.claim, claimed_until = excluded.claimed_until ' +
+      'ON CONFLICT (scope, key) DO UPDATE SET claim = excluded.claim, claimed_until = excluded.claimed_until, ' +
+      `digest = ${unlessOld('k.digest', 'NULL')}, rows = ${unlessOld('k.rows', '0')}, result = ${unlessOld('k.result', 'NULL')}, ` +
+      `is_done = ${unlessOld('k.is_done', 'false')}, created_at = ${unlessOld('k.created_at', 'now()')} ` +
       'WHERE coalesce(k.claimed_until < now(), true) RETURNING digest, rows, result, is_done',
     /** Keeps the progress of an import: … digest, rows, result, a mark of its end, seconds of its claim. */
     keep:

@@ -62,9 +62,17 @@ export function compileColumns(
   const { attributes, address } = plan.info;
   const kind = mode === 'update' ? 'update' : 'create';
   const { properties: shown = {}, required = [] } = bodyJsonSchema(plan, kind);
+  // A change names its record as paths do, whatever type the column has.
+  const ids = new Map<string, JsonSchema>(
+    plan.idParts.map(({ attribute: { name }, kind: id }) => [
+      name,
+      { type: id === 'integer' ? 'integer' : 'string' },
+    ]),
+  );
   const schemaOf = (name: string): JsonSchema => {
     const type = attributes.get(name)?.type;
-    return shown[name] ?? (type ? columnSchema(type) : {});
+    const id = mode === 'update' ? ids.get(name) : undefined;
+    return id ?? shown[name] ?? (type ? columnSchema(type) : {});
   };
   const version = plan.entityTag?.kind === 'version' ? plan.entityTag : null;
   return perForm((form) => {
@@ -108,6 +116,7 @@ export function compileRowParser(
       access,
       absent: named ? Object.freeze({ ...usual, ...named }) : usual,
       keys: new Map<string, number>(),
+      isLeftOut: true,
       budget: new MemberBudget(characters),
       repeated: (key: RowKey, line: number) => repeatedKey(key, line, 'line'),
     };

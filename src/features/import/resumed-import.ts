@@ -49,8 +49,9 @@ export class ResumedImport {
   static async claim(model: ModelClass, key: ImportKey): Promise<ResumedImport> {
     const made = new ResumedImport(model, key);
     const runner = statementRunner(made.#sequelize);
-    await runner.write(made.#statements.sweep, [String(key.retention * 3_600), SWEPT]);
-    const { rows } = await runner.write(made.#statements.claim, [...made.#place, CLAIM]);
+    const retention = String(key.retention * 3_600);
+    await runner.write(made.#statements.sweep, [retention, SWEPT]);
+    const { rows } = await runner.write(made.#statements.claim, [...made.#place, CLAIM, retention]);
     const [row] = rows;
     if (!row) throw new RefusedRequestError(409, UNDER_WAY, { 'Retry-After': '5' });
     const [digest = null, done, result, isDone] = row;

@@ -1,7 +1,7 @@
 /** Imports of files: each cell by the type of its column, each mistake with its row and line, and all rows or none. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -257,6 +257,27 @@ describe('importing a file', () => {
     const twice = { row: 2, line: 3, pointer: '/id', code: 'repeated', detail };
     expectProblem(await send(`id,size\n${first},7\n${first},8`, '?mode=update'), 422, refusal(2, 1, [twice]));
     expect(await stored()).to.deep.equal(after);
+    const wrong = { row: 1, line: 2, pointer: '/size', code: 'isInt', detail: 'size must be an integer.' };
+    expectProblem(await send(`id,size\n${first},x\n${first},8`, '?mode=update'), 422, refusal(2, 1, [wrong]));
+  });
+
+  it('refuses cells that are nested as deep as no body may be', async () => {
+    const deep = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+    expect((await send(`name,details\nA,"${deep(31)}"\n`)).status).to.equal(200);
+    for (const levels of [32, 40_000])
+      expectProblem(
+        await send(`name,details\nA,"${deep(levels)}"\n`),
+        422,
+        refusal(1, 1, [
+          {
+            row: 1,
+            line: 2,
+            pointer: '/details',
+            code: 'tooDeep',
+            detail: 'The body is nested more than 32 levels deep.',
+          },
+        ]),
+      );
   });
 
   const COLUMNS = 'code, name, size, isOpen, note, area, ships, seenAt, tags, details';
@@ -492,4 +513,32 @@ describe('importing a file', () => {
       [4, 5, 'readOnly'],
     ]);
   });
+});
+
+@Crud({ idType: 'integer', import: { modes: ['create', 'update'] } })
+@Table({ tableName: 'tickets', timestamps: false })
+class Ticket extends Model {
+  @PrimaryKey @AutoIncrement @Column(DataType.BIGINT) declare id: string;
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
+@Crud({ idType: 'bigint', import: { modes: ['create', 'update'] } })
+@Table({ tableName: 'seats', timestamps: false })
+class Seat extends NumberedRow {
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
+describe('importing changes of records whose ids are of another type than their columns', () => {
+  const site = serveTestApp(() => ({ models: [Ticket, Seat] }));
+
+  for (const name of ['tickets', 'seats'])
+    it(`finds the ${name}`, async () => {
+      const send = (file: string, query = '') =>
+        site.agent.post(`/${name}/import${query}`).set('Content-Type', CSV).send(file);
+      expect((await send('note\na\nb\n')).status).to.equal(200);
+      const changed = await send('id,note\n1,c\n', '?mode=update');
+      expect([changed.status, changed.body.updated]).to.deep.equal([200, 1]);
+      const { body } = await site.agent.get(`/${name}?sort=id&fields=note`);
+      expect(body.items.map(({ note }: { note: string }) => note)).to.deep.equal(['c', 'b']);
+    });
 });

@@ -103,6 +103,18 @@ describe('importing a file in parts', () => {
     expect(parameters.map(({ name }: { name: string }) => name)).to.include('Idempotency-Key');
   });
 
+  it('takes a key for a new one when its time is over, however many others are', async () => {
+    await site.engine.sequelize.query(
+      "INSERT INTO crud_import (scope, key) SELECT 'x', n::text FROM generate_series(1, 150) n",
+    );
+    expectJson(await send('code\na\n', 'old'), 200, result({ rows: 1, created: 1 }));
+    await site.engine.sequelize.query("UPDATE crud_import SET created_at = now() - interval '25 hours'");
+    expectJson(await send('code\nb\n', 'old'), 200, result({ rows: 1, created: 1 }));
+    const again = await send('code\nb\n', 'old');
+    expect(again.headers['idempotent-replayed']).to.equal('true');
+    expect(await codes()).to.deep.equal(['a', 'b']);
+  });
+
   it('does a whole import once, and forgets the key of one that was refused', async () => {
     const refused = await send('code\na\na\n', 'w', '');
     expect(refused.status).to.equal(422);
