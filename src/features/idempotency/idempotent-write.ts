@@ -67,8 +67,9 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
     const status = route.status ?? 200;
     const show = async (known: KeptAnswer, format: Format): Promise<AnswerDraft> => {
-      // A delete has shown its record because the request could read it.
-      const isRead = baseOf(operation) === 'delete' && status === 204 && known.status === 200;
+      // A delete has shown its record because the request could read it. One of many shows a number.
+      const isOfOne = input === null || input.id !== undefined;
+      const isRead = isOfOne && baseOf(operation) === 'delete' && status === 204 && known.status === 200;
       if (isRead && !(await accessToRead(access, request))) throw new RefusedRequestError(409, UNANSWERED);
       if (!isRow(known.answer)) return given(known, format);
       const found = await readRow(known.answer, wanted, await target(plan));

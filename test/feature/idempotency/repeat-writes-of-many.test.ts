@@ -41,6 +41,33 @@ except(OF_MANY).describe('an Idempotency-Key of a resource that writes many reco
   });
 });
 
+@Crud({
+  endpoints: ['list', 'deleteMany'],
+  filterAllow: ['size'],
+  can: { read: false, list: true, delete: true },
+})
+@Table({ tableName: 'sacks', timestamps: false })
+class Sack extends KeyedRow {
+  @Column(DataType.INTEGER) declare size: number;
+}
+
+except(OF_MANY).describe('an Idempotency-Key of a delete by q', () => {
+  const site = serveTestApp(() => ({
+    models: [Sack],
+    bootstrap: { idempotency: { principal: () => 'ann' } },
+  }));
+
+  it('repeats the number of records for a request that may read none', async () => {
+    await Sack.bulkCreate([1, 2, 3].map((id) => ({ id, size: id })));
+    const send = () => site.agent.delete('/sacks?q=size>=2').set('idempotency-key', 'k1');
+    const first = await send();
+    expect([first.status, first.body]).to.deep.equal([200, { affected: 2 }]);
+    const again = await send();
+    expect([again.status, again.body]).to.deep.equal([200, { affected: 2 }]);
+    expect(again.headers['idempotent-replayed']).to.equal('true');
+  });
+});
+
 except(OF_MANY).describe('an Idempotency-Key of many records', () => {
   const site = serveTestApp(() => {
     const idempotency = { principal: () => 'ann' };
