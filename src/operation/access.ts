@@ -84,14 +84,17 @@ export function accessWith(
 /**
  * The values of a write with those that the server sets; those that code has passed stay. A change without a value is none, and gets
  * none.
+ *
+ * @param isTouched true for a change whose other rows raise the version of its own
  */
 export function withGiven(
   values: Readonly<Record<string, unknown>>,
   { form, given }: Pick<Access, 'form' | 'given'>,
   kind: 'create' | 'update',
+  isTouched = false,
 ): Readonly<Record<string, unknown>> {
   const isEmpty = () => Object.values(values).every((value) => value === undefined);
-  if (form.given.size === 0 || (kind === 'update' && isEmpty())) return values;
+  if (form.given.size === 0 || (kind === 'update' && !isTouched && isEmpty())) return values;
   const passed = Object.entries(values).filter(([, value]) => value !== undefined);
   const others = Object.entries(given[kind]).filter(([name]) => values[name] === undefined);
   // Behind the others: setters of a model, which run in this order, may write more than their attributes.

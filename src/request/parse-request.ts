@@ -36,7 +36,7 @@ import type { BodyValues } from '../schema/body-values.js';
 import type { BodyKind } from '../schema/derive-class.js';
 import { MemberBudget } from '../schema/json-value.js';
 import { InvalidBodyError, type RequestIssue } from '../schema/request-issue.js';
-import { all, type Maybe, then } from '../util/promises.js';
+import { all, isPromise, type Maybe, then } from '../util/promises.js';
 import { without } from '../util/without.js';
 import { parseReplacement, replacementSchema } from './parse-replacement.js';
 import { parseQueryString } from './query/query-string.js';
@@ -105,11 +105,14 @@ export function compileParser(
     isReplaced ? compileReplacement(plan, names) : compileValuesParser(plan, operation, forms, null, names),
   );
   return async (request) => {
+    // Node parses the body behind the head in this turn, so that it mostly has come whole when it is read.
     const access = await accessOf(request, endpoint);
     const { query, id } = readHead(request, access);
-    let body = await readBody(request, limits);
+    const read = readBody(request, limits);
+    let body = isPromise(read) ? await read : read;
     for (const prepare of prepareBody) body = prepare(request, access.form, body);
-    const { access: granted, values, query: own } = await parseValues(request, access, body, undefined, id);
+    const parsed = parseValues(request, access, body, undefined, id);
+    const { access: granted, values, query: own } = isPromise(parsed) ? await parsed : parsed;
     return { query: own ? Object.freeze({ ...query, ...own }) : query, access: granted, id, values };
   };
 }
@@ -231,7 +234,8 @@ export function withMembers(
       Object.assign(query, await collect(() => each.parse(request, access, body, whole)));
     const parsed = await collect(() => parseValues(request, access, without(body, names), whole, id));
     if (!parsed || issues.length > 0) throw new InvalidBodyError(issues);
-    return { ...parsed, query };
+    if (query['touch'] !== 'change') return { ...parsed, query };
+    return { ...parsed, values: withGiven(parsed.values, parsed.access, 'update', true), query };
   };
   return (request, access, sent, budget, id) => {
     const isNamed = isPlain(sent) && names.some((name) => Object.hasOwn(sent as object, name));

@@ -175,3 +175,47 @@ describeNested('new children whose foreign key the server sets', () => {
     });
   });
 });
+
+@Crud({
+  endpoints: ['read', 'create', 'update', 'updateMany'],
+  nested: { parts: true },
+  set: { editedBy: { value: (request: Request) => Number(request.get('user')), on: 'update' } },
+} as CrudOptions)
+@Table({ tableName: 'machines', timestamps: false, version: true })
+class Machine extends NamedRow {
+  @Column(INTEGER) declare editedBy: number | null;
+  @HasMany(() => Part) declare parts: Part[];
+}
+
+@Crud()
+@Table({ tableName: 'parts', timestamps: false })
+class Part extends NamedRow {
+  @ForeignKey(() => Machine) @Column(required) declare machineId: number;
+}
+
+describeNested('a record whose children change', () => {
+  const site = serveTestApp(() => ({ models: [Machine, Part], bootstrap: { indexAdvice: false } }));
+
+  it('gets the values of the server together with its version', async () => {
+    const { body: machine } = await site.agent.post('/machines').set('user', '1').send({ name: 'press' });
+    expect(machine.editedBy).to.equal(null);
+    const states: unknown[] = [];
+    const parts = { create: [{ name: 'screw' }] };
+    for (const [path, body] of [
+      [`/machines/${machine.id}`, { parts }],
+      ['/machines', [{ id: machine.id, parts }]],
+      [`/machines/${machine.id}`, { parts: {} }],
+    ] as const) {
+      const user = String(7 + states.length);
+      const { status, text } = await site.agent.patch(path).set('user', user).send(body);
+      expect(status, text).to.equal(200);
+      const { editedBy, version } = (await site.agent.get(`/machines/${machine.id}`)).body;
+      states.push([editedBy, version - machine.version]);
+    }
+    expect(states).to.deep.equal([
+      [7, 1],
+      [8, 2],
+      [8, 2],
+    ]);
+  });
+});
