@@ -77,10 +77,6 @@ export const checkAggregate: ResourceCheck = ({ features, filters }) => {
   const missing = requireFilter.filter(
     (name) => ![...filters.values()].some((each) => each.attribute === name),
   );
-  if (requireFilter.length === 0 && filters.size === 0)
-    return [
-      'aggregate.requireFilter demands a q, and filterAllow names nothing that it could be about; name an attribute there.',
-    ];
   return missing.map(
     (name) =>
       `aggregate.requireFilter names '${name}', which q cannot be about; name it in filterAllow, too.`,

@@ -86,10 +86,18 @@ function groupSql(
     return sql`date_trunc(${span}, ${column(name)}, ${zone ?? 'UTC'})`;
   if (attribute.type.kind === 'dateonly' && (attribute.found?.baseType ?? 'date') === 'date')
     return daySpan(span, column(name));
-  const local = isMoment(attribute)
-    ? sql`(${column(name)} AT TIME ZONE ${zone ?? 'UTC'})`
-    : sql`${column(name)}::timestamp`;
-  return sql`date_trunc(${span}, ${local})${raw(unit === 'hour' ? '' : '::date')}`;
+  if (isMoment(attribute)) return momentSpan(span, column(name), zone ?? 'UTC');
+  return sql`date_trunc(${span}, ${column(name)}::timestamp)${raw(unit === 'hour' ? '' : '::date')}`;
+}
+
+/**
+ * The first day of a span of moments. The clocks of a zone may be beyond the last `timestamp` then. A late moment is moved back by a hundred
+ * cycles of 400 years, and its day forth: each has 146,097 days, which are whole weeks.
+ */
+function momentSpan(span: SqlFragment, moment: SqlFragment, zone: string): SqlFragment {
+  const start = (of: SqlFragment) => sql`date_trunc(${span}, (${of}) AT TIME ZONE ${zone})::date`;
+  const moved = sql`${start(sql`${moment} - interval '350632800 hours'`)} + 14609700`;
+  return sql`CASE WHEN ${moment} < '290000-01-01' OR ${moment} = 'infinity' THEN ${start(moment)} ELSE ${moved} END`;
 }
 
 /**

@@ -67,10 +67,22 @@ function routeOf(plan: AggregatePlan, below: SubresourcePlan | null): HandledRou
     ...(plan.isWordNamed ? {} : { wordOption: 'aggregate.path' }),
     // Guards of the list decide about the same rows.
     single: USUAL.list,
-    problems: (resource) => [...problems(resource), ...groupProblems(plan, resource)],
+    problems: (resource) => [
+      ...problems(resource),
+      ...filterProblems(plan, resource),
+      ...groupProblems(plan, resource),
+    ],
     decide: decideAggregate,
     schemas: (resource) => aggregateSchemas(plan, resource),
   };
+}
+
+function filterProblems({ requireFilter }: AggregatePlan, { plan }: Resource): string[] {
+  const { name, filters, relations } = plan;
+  if (requireFilter?.length !== 0 || filters.size > 0 || relations.filters.size > 0) return [];
+  return [
+    `${name}: aggregate.requireFilter demands a q, and filterAllow names nothing that it could be about; name an attribute there.`,
+  ];
 }
 
 function groupProblems({ groups }: AggregatePlan, { plan }: Resource): string[] {

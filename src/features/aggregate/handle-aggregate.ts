@@ -17,6 +17,7 @@ import { allOf, scopedRows, sqlCondition } from '../../operation/predicates.js';
 import { USUAL } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import { compileWorkParser, type RequestArguments } from '../../request/parse-request.js';
+import type { Filter } from '../../request/query/predicate.js';
 import { type Maybe, then } from '../../util/promises.js';
 import { compileSubresourceParser } from '../sub-resources/parse-subresource.js';
 import { compileParentReader, type Subresource } from '../sub-resources/run-subresource.js';
@@ -87,7 +88,8 @@ function compileStory<I extends RequestArguments>(
     resources: context.resource === resource ? [resource] : [context.resource, resource],
     parse: (request) =>
       then(parse(request), (input) => {
-        checkFilter(plan, input.query.filter ?? null);
+        const { filter = null, search = null } = input.query;
+        checkFilter(plan, filter, search as Filter | null);
         return input;
       }),
     isOpen: () => isPlain() && isOpen(),

@@ -7,10 +7,15 @@ import type { AggregatePlan } from './aggregate-options.js';
 /** Each may read a whole table. The charts of some dashboards wait for their turn. */
 export const AGGREGATES = new WorkLimit(2, 'aggregates', { waiting: 32, patience: 5_000, retryAfter: 1 });
 
-/** @throws InvalidQueryError for a filter that lacks an attribute of the option */
-export function checkFilter({ requireFilter }: AggregatePlan, filter: Filter | null): void {
+/** @param search the condition of the search, which is in the filter, too. @throws InvalidQueryError for a filter that lacks an attribute of the option */
+export function checkFilter(
+  { requireFilter }: AggregatePlan,
+  filter: Filter | null,
+  search: Filter | null,
+): void {
   if (requireFilter === null) return;
-  const isNarrowed = requireFilter.length === 0 ? filter !== null : narrows(filter, requireFilter);
+  const isNarrowed =
+    requireFilter.length === 0 ? filter !== null && filter !== search : narrows(filter, requireFilter);
   if (isNarrowed) return;
   const subject = requireFilter.length === 0 ? 'a condition' : `a condition on ${requireFilter.join(' or ')}`;
   throw new InvalidQueryError([
@@ -25,8 +30,10 @@ export function checkFilter({ requireFilter }: AggregatePlan, filter: Filter | n
 /** True where each row that is found meets a condition on one of the attributes. */
 function narrows(filter: Filter | null, names: readonly string[]): boolean {
   switch (filter?.kind) {
-    case 'comparison':
-      return names.includes(filter.attribute);
+    case 'comparison': {
+      const { attribute, jsonType } = filter;
+      return names.includes(jsonType ? (attribute.split('.')[0] as string) : attribute);
+    }
     case 'and':
       return filter.operands.some((each) => narrows(each, names));
     case 'or':

@@ -447,6 +447,28 @@ describe('the measures of groups', () => {
     ]);
   });
 
+  it('belong to spans of the clocks of a zone where these are beyond the last moment', async () => {
+    await fill(
+      [
+        '294276-12-31T20:00:00Z',
+        '289999-12-31T20:00:00Z',
+        '290000-02-28T20:00:00Z',
+        'infinity',
+        '-infinity',
+      ].map((at) => ({ at })),
+    );
+    const spans = async (group: string, tz: string) => {
+      const { body } = await ask({ group, tz });
+      return body.items.map((item: { group: object }) => Object.values(item.group)[0]);
+    };
+    expect(await spans('at.day', 'Asia/Tokyo')).to.deep.equal([
+      ...['-infinity', '+290000-01-01', '+290000-02-29', '+294277-01-01', 'infinity'],
+    ]);
+    expect(await spans('at.year', 'UTC')).to.deep.equal([
+      ...['-infinity', '+289999-01-01', '+290000-01-01', '+294276-01-01', 'infinity'],
+    ]);
+  });
+
   it('belong to the days of the zone where clocks change', async () => {
     const moments: readonly (readonly [
       at: string,

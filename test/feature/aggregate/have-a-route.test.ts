@@ -166,9 +166,10 @@ except(NO_OVERRIDES).describe('the route of aggregates', () => {
     await Shell.bulkCreate([{ kind: 'cowrie' }, { kind: 'cowrie' }, { kind: 'conch' }, { kind: 'hidden' }]);
     const groups = async (query: string) => (await get(`/shells/aggregate?group=kind&${query}`)).body;
     const cowries = { items: [{ group: { kind: 'cowrie' }, count: 2 }], has_next: false };
-    expect(await groups('search=wrie')).to.deep.equal(cowries);
+    expect(await groups('search=wrie&q=kind!=x')).to.deep.equal(cowries);
     expect(await groups('q=kind!=conch&more=1')).to.deep.equal(cowries);
-    expect((await groups('')).errors[0].code).to.equal('aggregate.filter');
+    for (const query of ['', 'search=wrie'])
+      expect((await groups(query)).errors[0].code, query).to.equal('aggregate.filter');
     expect((await site.agent.head('/shells/aggregate?q=kind==conch')).status).to.equal(200);
     Shell.addHook('beforeFind', 'late', () => {});
     expect((await get('/shells/aggregate?q=kind==conch')).status).to.equal(500);

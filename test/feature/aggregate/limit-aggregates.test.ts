@@ -1,6 +1,6 @@
 /** Refused aggregates: wrong names, numbers, zones and conditions; queries that take too much; options that no resource can have. */
 import { expect } from 'chai';
-import { Column, DataType, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, crudRouter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -42,10 +42,22 @@ class Grain extends NumberedRow {
   @Column(DataType.INTEGER) declare b: number;
 }
 
-@Crud({ filterAllow: ['a'], aggregate: { group: ['a'], requireFilter: true } })
+@Crud({ filterAllow: { 'tile.a': true }, aggregate: { group: ['a'], requireFilter: true } })
 @Table({ tableName: 'sands', timestamps: false })
 class Sand extends NumberedRow {
   @Column(DataType.INTEGER) declare a: number;
+  @ForeignKey(() => Tile) @Column(DataType.INTEGER) declare tileId: number | null;
+  @BelongsTo(() => Tile) declare tile?: Tile;
+}
+
+@Crud({
+  filterAllow: { 'details.size': 'number' },
+  aggregate: { group: ['a'], requireFilter: ['details'] },
+})
+@Table({ tableName: 'coins', timestamps: false })
+class Coin extends NumberedRow {
+  @Column(DataType.INTEGER) declare a: number;
+  @Column(DataType.JSONB) declare details: object;
 }
 
 const NAMED = 'Groups and measures have to be in the request, too.';
@@ -158,7 +170,7 @@ const REASON = 'it has a method list, with which no application has aggregates';
 
 except({ session: REASON, records: REASON }).describe('an aggregate', () => {
   const site = serveTestApp(() => ({
-    models: [Tile, Grain, Sand],
+    models: [Tile, Grain, Sand, Coin],
     bootstrap: { logger: new CapturedLog() },
     engine: { dialectOptions: { statement_timeout: 1500, lock_timeout: 0 } },
     minPool: 4,
@@ -205,7 +217,9 @@ except({ session: REASON, records: REASON }).describe('an aggregate', () => {
         detail: 'This route needs a condition in q, which every record has to meet.',
       },
     ]);
-    expect(await statusOf('/sands/aggregate?q=a==1')).to.equal(200);
+    expect(await statusOf('/sands/aggregate?q=tile.a==1')).to.equal(200);
+    expect(await statusOf('/coins/aggregate?q=details.size>=4')).to.equal(200);
+    expect(await statusOf('/coins/aggregate')).to.equal(400);
   });
 
   it('is refused where PostgreSQL expects more records than it may group', async () => {
