@@ -76,7 +76,7 @@ export function compileFilter(check: AttributeCheck, name: string, wanted: unkno
 /** Types as which values inside of JSON are compared. */
 const COMPARED: Readonly<Record<JsonType, ColumnType>> = {
   string: { kind: 'string', maxLength: null },
-  number: { kind: 'float', maximum: Number.MAX_VALUE },
+  number: { kind: 'float', maximum: Number.MAX_VALUE, isOfJson: true },
   boolean: { kind: 'boolean' },
 };
 

@@ -9,7 +9,8 @@ export type ColumnType =
   | { readonly kind: 'integer'; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'bigint' }
   | { readonly kind: 'decimal'; readonly precision: number | null; readonly scale: number | null }
-  | { readonly kind: 'float'; readonly maximum: number }
+  /** A number of JSON is neither NaN nor infinite. */
+  | { readonly kind: 'float'; readonly maximum: number; readonly isOfJson?: true }
   | { readonly kind: 'boolean' }
   | {
       readonly kind: 'date';

@@ -58,7 +58,7 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
       if (!isDecimal(text, null, null)) return wrongType('a decimal number');
       return text.replace(/[-.]/g, '').length <= DECIMAL_DIGITS ? text : outOfRange();
     case 'float':
-      if (isNonFinite(text)) return text;
+      if (isNonFinite(text) && !type.isOfJson) return text;
       if (!JSON_NUMBER.test(text)) return wrongType('a number');
       return isInFloatRange(text, type.maximum) ? text : outOfRange();
     case 'boolean':

@@ -127,6 +127,8 @@ describe('filtering by a value inside of JSON', () => {
 
   for (const [q, code, position, detail] of [
     ['details.number==a', 'q.type', 16, "'a' is not a number (field 'details.number')."],
+    ['details.number==NaN', 'q.type', 16, "'NaN' is not a number (field 'details.number')."],
+    ['details.number<Infinity', 'q.type', 15, "'Infinity' is not a number (field 'details.number')."],
     ['details.number==1e309', 'q.range', 16, "'1e309' is outside the range of 'details.number'."],
     ['details.number==01', 'q.type', 16, "'01' is not a number (field 'details.number')."],
     ['details.flag==1', 'q.type', 14, "'1' is not true or false (field 'details.flag')."],
