@@ -306,12 +306,14 @@ const NO_DIGEST = () => [];
 export function compileHeaderReader(inputs: readonly Input[]): EndpointFeatures['readHeaders'] {
   if (inputs.length === 0) return (_request, before) => before;
   const read = inputReader(inputs);
+  // `request.get` would make each name small again.
+  const named = inputs.map(({ name, missing }) => ({ header: name.toLowerCase(), missing }));
   return (request, before, access, id) => {
-    const isGiven = (name: string) => request.get(name) !== undefined;
+    const { headers } = request;
     let isAnyGiven = false;
-    for (const { name, missing } of inputs) {
-      if (isGiven(name)) isAnyGiven = true;
-      else missing?.(isGiven);
+    for (const { header, missing } of named) {
+      if (headers[header] !== undefined) isAnyGiven = true;
+      else missing?.((name) => request.get(name) !== undefined);
     }
     return isAnyGiven
       ? read({
@@ -371,6 +373,8 @@ function anyOf(tests: readonly NonNullable<Feature['varies']>[]): EndpointFeatur
 }
 
 function presenter(steps: readonly Presenter[]): Presenter | null {
-  if (steps.length === 0) return null;
+  const [only, ...more] = steps;
+  if (!only) return null;
+  if (more.length === 0) return only;
   return (draft, result, request) => steps.reduce((before, step) => step(before, result, request), draft);
 }

@@ -1,11 +1,12 @@
 /** The JSON body of a request. Nothing of a body that is refused is read further, and no message quotes it. */
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
 import getRawBody from 'raw-body';
 import { isStructured } from '../schema/json-value.js';
 import { BodyError } from '../schema/request-issue.js';
+import { type Maybe, then } from '../util/promises.js';
 
 /** Limits of a body. */
 export interface BodyLimits {
@@ -23,17 +24,19 @@ const MEDIA_TYPE = /^\s*([^\s;]+)\s*(?:;(.*))?$/;
 const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
 
 /**
- * Reads and parses the body. A body that the application's own `express.json()` has parsed already is taken as it is.
+ * Reads and parses the body, at once where it has come whole. A body that the application's own `express.json()` has parsed already is taken as it is.
  *
  * @throws Error for a body that an earlier middleware has read and kept for itself
  * @throws BodyError 400 for a body that is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
  */
-export async function readBody(request: Request, limits: BodyLimits): Promise<unknown> {
+export function readBody(request: ReadRequest, limits: BodyLimits): Maybe<unknown> {
   if (!hasBody(request)) throw missingBody();
   checkMediaType(request, limits);
-  const body = isRead(request) ? takeReadBody(request) : parseJson(await readOnce(request, limits.limit));
-  refuseDepth(body);
-  return body;
+  if (isRead(request)) return refuseDepth(takeReadBody(request));
+  return then(readText(request, limits.limit), (text) => {
+    request[TEXT] = text;
+    return refuseDepth(parseJson(text));
+  });
 }
 
 /** The error of a request without a body. */
@@ -41,9 +44,9 @@ export function missingBody(mend = 'send a JSON object'): BodyError {
   return new BodyError(400, 'missing', `The request has no body; ${mend}.`);
 }
 
-/** @throws BodyError 400 for a body so deep that code that walks through it may have no stack */
-export function refuseDepth(body: unknown): void {
-  if (!isDeeper(body, MAX_DEPTH)) return;
+/** Returns a body. @throws BodyError 400 for one so deep that code that walks through it may have no stack */
+export function refuseDepth(body: unknown): unknown {
+  if (!isDeeper(body, MAX_DEPTH)) return body;
   throw new BodyError(400, 'tooDeep', `The body is nested more than ${MAX_DEPTH} levels deep.`);
 }
 
@@ -59,12 +62,6 @@ export function sentBody(request: ReadRequest): string {
   const { body } = request;
   const text = request[TEXT] ?? (Buffer.isBuffer(body) ? body.toString() : body);
   return typeof text === 'string' ? text : (JSON.stringify(text) ?? '');
-}
-
-async function readOnce(request: ReadRequest, limit: number): Promise<string> {
-  const text = await readText(request, limit);
-  request[TEXT] = text;
-  return text;
 }
 
 /** RFC 9112, 6.3: a request has a body when it says how long it is, or that it comes in chunks. */
@@ -104,13 +101,17 @@ export function checkMediaType(
   }
 }
 
-async function readText(request: Request, limit: number): Promise<string> {
+function readText(request: Request, limit: number): Maybe<string> {
   const length = request.headers['content-length'];
   if (Number(length ?? 0) > limit) throw tooLarge(limit);
   const stream = decompress(request, limit);
+  const arrived = stream === request ? takeArrived(request) : null;
+  return arrived ? decode(arrived) : readStream(request, stream, limit);
+}
+
+async function readStream(request: Request, stream: Readable, limit: number): Promise<string> {
+  const length = request.headers['content-length'];
   const isPlain = stream === request;
-  const arrived = isPlain ? takeArrived(request) : null;
-  if (arrived) return decode(arrived);
   const whole = { limit, ...(isPlain && length !== undefined ? { length } : {}) };
   try {
     return decode(await getRawBody(stream, whole));
@@ -138,6 +139,7 @@ function takeArrived(request: Request): Buffer | null {
 const BYTE_ORDER_MARK = '\ufeff';
 
 function decode(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
   // `toString` would replace invalid bytes.
   if (!isUtf8(bytes)) throw new BodyError(400, 'encoding', 'The body is not valid UTF-8.');
   const text = bytes.toString();
@@ -197,8 +199,7 @@ function parseJson(text: string): unknown {
 /** Recursion no deeper than the limit, because the value may be as deep as an attacker likes. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (!isStructured(value)) return false;
-  return (
-    levels === 0 ||
-    Object.values(value).some((member) => isStructured(member) && isDeeper(member, levels - 1))
-  );
+  if (levels === 0) return true;
+  for (const member of Object.values(value)) if (isDeeper(member, levels - 1)) return true;
+  return false;
 }

@@ -186,11 +186,12 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const known = triggersOf(this.#compiler.table, on);
     const { hideInserts, areThere } = isPromise(known) ? await known : known;
     if (!statement || hideInserts) return null;
-    const written = await write(on, statement, filled, areThere ? undefined : null).catch(
-      (error: unknown) => {
-        throw isRuledOut(error) ? notStored('insert') : error;
-      },
-    );
+    let written: TextResult;
+    try {
+      written = await write(on, statement, filled, areThere ? undefined : null);
+    } catch (error) {
+      throw isRuledOut(error) ? notStored('insert') : error;
+    }
     if (written.rows.length > 0) return written;
     if (references.length > 0) {
       const { rows: marks } = await write(on, this.#compiler.check(references), filled);
