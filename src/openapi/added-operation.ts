@@ -14,6 +14,7 @@ import { classProperties } from '../schema/class-properties.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { parseIdText } from '../schema/wire-value.js';
 import {
+  BYTES,
   type DescribedResource,
   pathParameter as idParameter,
   idSchema,
@@ -100,7 +101,7 @@ const BODY_PROBLEMS: readonly ProblemStatus[] = [413, 415, 422];
 /** Adds the answers of `@Answers`, which replace other descriptions. */
 export function withDeclared(
   operation: OperationObject,
-  { declared: { success, byStatus, details } }: ActionDescription,
+  { declared: { success, byStatus, details }, mediaType }: ActionDescription,
   refer: WriteNested,
 ): OperationObject {
   const { public: _, ...words } = details;
@@ -114,7 +115,7 @@ export function withDeclared(
   const whole = success && first !== undefined ? [[first, success] as const] : [];
   const declared = [...whole, ...given].map(([status, answer]) => [
     status,
-    declaredResponse(Number(status), answer, responses[status], refer),
+    declaredResponse(Number(status), answer, responses[status], refer, mediaType),
   ]);
   return { ...operation, ...words, responses: { ...Object.fromEntries([...known, ...declared]) } };
 }
@@ -124,13 +125,16 @@ function declaredResponse(
   answer: AnswerType | string | null,
   known: ResponseObject | Reference | undefined,
   refer: WriteNested,
+  mediaType: string | undefined,
 ): ResponseObject | Reference {
   const { headers, ...before }: Partial<ResponseObject> = known && !('$ref' in known) ? known : {};
   const { description = status < 400 ? 'The answer of the method.' : 'What the method answers.' } = before;
   const shown = headers ? { headers } : {};
   if (answer === null) return { description, ...shown };
-  if (typeof answer !== 'string')
-    return { description, ...shown, content: jsonContent(answered(answer, refer)) };
+  if (typeof answer !== 'string') {
+    const content = answerContent(answered(answer, refer), status < 400 ? mediaType : undefined);
+    return { description, ...shown, content };
+  }
   return status < 400 ? { ...before, ...shown, description: answer } : problemSaying(status, answer);
 }
 
@@ -155,15 +159,17 @@ export function takesId({ takes }: ActionDescription): boolean {
 
 function successes(
   { resource, refer }: RouteOwner,
-  { takes, returnType, successStatus = 200, undefinedStatus }: ActionDescription,
+  { takes, returnType, successStatus = 200, undefinedStatus, mediaType, isRedirect }: ActionDescription,
 ): OperationObject['responses'] {
+  // Express answers so, also where a decorator names another status.
+  if (isRedirect) return { 302: REDIRECT };
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success =
-    resource && takes.has('listQuery') && !isEmpty
+    resource && takes.has('listQuery') && !isEmpty && mediaType === undefined
       ? generatedSuccess(resource, USUAL.list)
       : {
           description: 'The answer of the method.',
-          ...(isEmpty ? {} : { content: jsonContent(emittedSchema(returnType, refer)) }),
+          ...(isEmpty ? {} : { content: answerContent(emittedSchema(returnType, refer), mediaType) }),
         };
   const isOwnStatus =
     undefinedStatus !== undefined && undefinedStatus !== successStatus && undefinedStatus < 400;
@@ -171,6 +177,17 @@ function successes(
     [successStatus]: success,
     ...(isOwnStatus ? { [undefinedStatus]: { description: 'Nothing to answer.' } } : {}),
   };
+}
+
+const REDIRECT: ResponseObject = {
+  description: 'Another address.',
+  headers: { Location: { description: 'The address.', schema: { type: 'string' } } },
+};
+
+/** An answer in its media type: JSON of the schema, a text, or bytes. */
+function answerContent(schema: JsonSchema, mediaType = 'application/json'): RequestBodyObject['content'] {
+  if (/json/.test(mediaType)) return { [mediaType]: { schema } };
+  return { [mediaType]: { schema: /^text\//i.test(mediaType) ? { type: 'string' } : BYTES } };
 }
 
 /** Schema of a result whose class the compiler has emitted; of any other one there is none. */
@@ -207,6 +224,8 @@ function requestBody(
 ): RequestBodyObject | undefined {
   const body = parameters.find(({ source }) => source === 'body');
   const members = parameters.filter(({ source }) => source === 'body-param');
+  const files = parameters.filter(({ source }) => source === 'file' || source === 'files');
+  if (files.length > 0) return formBody(body, [...members, ...files]);
   if (!body && members.length === 0) return undefined;
   const schema = body ? parameterSchema(body, refer) : membersSchema(members, refer);
   const isRequired = (body ? [body] : members).some((parameter) => parameter.isRequired);
@@ -214,7 +233,23 @@ function requestBody(
   return { required: isRequired, content: jsonContent(schema, example) };
 }
 
-function membersSchema(members: readonly ActionParameter[], refer: WriteNested): JsonSchema {
+/** A form with files. The class of a whole body has its other fields. */
+function formBody(body: ActionParameter | undefined, members: readonly ActionParameter[]): RequestBodyObject {
+  const fields: JsonSchema = body ? parameterSchema(body) : {};
+  const { properties, required = [] } = membersSchema(members);
+  const all = [...(fields.required ?? []), ...required];
+  const schema: JsonSchema = {
+    type: 'object',
+    properties: { ...fields.properties, ...properties },
+    ...(all.length > 0 ? { required: all } : {}),
+  };
+  return {
+    required: body?.isRequired === true || required.length > 0,
+    content: { 'multipart/form-data': { schema } },
+  };
+}
+
+function membersSchema(members: readonly ActionParameter[], refer?: WriteNested): JsonSchema {
   return objectSchema(
     members.map((member) => [
       member.name,

@@ -238,9 +238,16 @@ export function typeSchema(type: Class | undefined, writeNested?: WriteNested): 
   return writeNested ? writeNested(type, 'write') : classJsonSchema(type);
 }
 
+/** Content of a file. */
+export const BYTES: JsonSchema = { type: 'string', format: 'binary' };
+
 /** A parameter that may be repeated is a list in OpenAPI, too. */
-export function parameterSchema({ type, isArray }: ActionParameter, writeNested?: WriteNested): JsonSchema {
-  const schema = typeSchema(type, writeNested);
+export function parameterSchema(
+  { source, type, isArray }: ActionParameter,
+  writeNested?: WriteNested,
+): JsonSchema {
+  const isFile = source === 'file' || source === 'files';
+  const schema = isFile ? BYTES : typeSchema(type, writeNested);
   return isArray ? { type: 'array', items: schema } : schema;
 }
 

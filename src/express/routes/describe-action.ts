@@ -8,7 +8,17 @@ import { isValidated, parameterType } from '../resources/untyped-parameters.js';
 import { type DeclaredRoute, declaredRoute } from './answers.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
-const SOURCES = ['param', 'query', 'queries', 'header', 'cookie', 'body', 'body-param'] as const;
+const SOURCES = [
+  'param',
+  'query',
+  'queries',
+  'header',
+  'cookie',
+  'body',
+  'body-param',
+  'file',
+  'files',
+] as const;
 
 /** A parameter of a method that comes from the request. */
 export interface ActionParameter {
@@ -37,6 +47,10 @@ export interface ActionDescription {
   readonly successStatus: number | undefined;
   /** Status that `@OnUndefined` declares. */
   readonly undefinedStatus: number | undefined;
+  /** Media type that `@ContentType` declares, or that of a template. */
+  readonly mediaType: string | undefined;
+  /** True with `@Redirect`. */
+  readonly isRedirect: boolean;
   /** Status of a request that `@Authorized` refuses: 403 where it names roles, else 401. Undefined without one. */
   readonly refusedStatus: 401 | 403 | undefined;
 }
@@ -54,15 +68,17 @@ export function describeAction(
   const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
   // The nearest class decides, and of one class the last decorator.
+  const valueOf = (type: string): unknown =>
+    lineage
+      .map((target) =>
+        handlers.find((each) => each.target === target && each.method === method && each.type === type),
+      )
+      .find((handler) => handler !== undefined)?.value;
   const statusOf = (type: string, usual?: number): number | undefined => {
-    const value: unknown =
-      lineage
-        .map((target) =>
-          handlers.find((each) => each.target === target && each.method === method && each.type === type),
-        )
-        .find((handler) => handler !== undefined)?.value ?? usual;
+    const value = valueOf(type) ?? usual;
     return typeof value === 'number' ? value : undefined;
   };
+  const mediaType = valueOf('content-type') ?? (valueOf('rendered-template') ? 'text/html' : undefined);
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method, routing)),
     takes: resourceParameters(lineage, method),
@@ -71,6 +87,8 @@ export function describeAction(
     returnType: emittedResult(lineage, method),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined', routing.defaults?.undefinedResultCode),
+    mediaType: typeof mediaType === 'string' ? mediaType : undefined,
+    isRedirect: Boolean(valueOf('redirect')),
     refusedStatus: refusedStatus(
       handlers.filter(
         (handler) =>
@@ -108,7 +126,8 @@ function parametersOf(
       const declared = explicitType ?? reflected[index];
       // The client decides that a body is an array. Where the parameter is one, an explicit type is that of the items.
       const isOfBody = type === 'body' || type === 'body-param';
-      const isList = isArray === true || (isOfBody && (reflected[index] as unknown) === Array);
+      const isList =
+        isArray === true || type === 'files' || (isOfBody && (reflected[index] as unknown) === Array);
       // A body that is validated has to be there, unless its decorator says otherwise.
       const isAsked =
         type === 'body' &&
