@@ -159,10 +159,11 @@ export function takesId({ takes }: ActionDescription): boolean {
 
 function successes(
   { resource, refer }: RouteOwner,
-  { takes, returnType, successStatus = 200, undefinedStatus, mediaType, isRedirect }: ActionDescription,
+  action: ActionDescription,
 ): OperationObject['responses'] {
+  const { takes, returnType, successStatus = 200, undefinedStatus, nullStatus, mediaType } = action;
   // Express answers so, also where a decorator names another status.
-  if (isRedirect) return { 302: REDIRECT };
+  if (action.isRedirect) return { 302: REDIRECT };
   const isEmpty = successStatus === 204 || successStatus === 205;
   const success =
     resource && takes.has('listQuery') && !isEmpty && mediaType === undefined
@@ -171,12 +172,12 @@ function successes(
           description: 'The answer of the method.',
           ...(isEmpty ? {} : { content: answerContent(emittedSchema(returnType, refer), mediaType) }),
         };
-  const isOwnStatus =
-    undefinedStatus !== undefined && undefinedStatus !== successStatus && undefinedStatus < 400;
-  return {
-    [successStatus]: success,
-    ...(isOwnStatus ? { [undefinedStatus]: { description: 'Nothing to answer.' } } : {}),
-  };
+  const others = [undefinedStatus, nullStatus].flatMap((status) =>
+    status === undefined || status === successStatus || status >= 400
+      ? []
+      : [[status, { description: 'Nothing to answer.' }] as const],
+  );
+  return { [successStatus]: success, ...Object.fromEntries(others) };
 }
 
 const REDIRECT: ResponseObject = {

@@ -47,6 +47,8 @@ export interface ActionDescription {
   readonly successStatus: number | undefined;
   /** Status that `@OnUndefined` declares. */
   readonly undefinedStatus: number | undefined;
+  /** Status that `@OnNull` declares. */
+  readonly nullStatus: number | undefined;
   /** Media type that `@ContentType` declares, or that of a template. */
   readonly mediaType: string | undefined;
   /** True with `@Redirect`. */
@@ -87,6 +89,7 @@ export function describeAction(
     returnType: emittedResult(lineage, method),
     successStatus: statusOf('success-code'),
     undefinedStatus: statusOf('on-undefined', routing.defaults?.undefinedResultCode),
+    nullStatus: statusOf('on-null', routing.defaults?.nullResultCode),
     mediaType: typeof mediaType === 'string' ? mediaType : undefined,
     isRedirect: Boolean(valueOf('redirect')),
     refusedStatus: refusedStatus(

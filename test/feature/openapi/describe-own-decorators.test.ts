@@ -6,6 +6,7 @@ import {
   Get,
   HttpCode,
   JsonController,
+  OnNull,
   Post,
   Put,
   Redirect,
@@ -110,6 +111,39 @@ describe('decorators of routing-controllers in the document', () => {
         },
       },
     });
+  });
+
+  it('have the status of null where one is set', async () => {
+    @JsonController('/nothing')
+    class Nothing {
+      @Get('/own')
+      @OnNull(202)
+      own() {
+        return null;
+      }
+
+      @Get('/missing')
+      @OnNull(404)
+      missing() {
+        return null;
+      }
+
+      @Get('/usual')
+      usual() {
+        return null;
+      }
+    }
+    const { paths, agent } = await documented({ controllers: [Nothing] });
+    const statusesOf = (all: typeof paths, path: string) =>
+      Object.keys(all[path]?.get?.responses ?? {}).filter((status) => status < '400');
+    expect(statusesOf(paths, '/nothing/own')).to.deep.equal(['200', '202']);
+    expect(statusesOf(paths, '/nothing/missing')).to.deep.equal(['200']);
+    expect(statusesOf(paths, '/nothing/usual')).to.deep.equal(['200']);
+    expect((await agent.get('/nothing/own')).status).to.equal(202);
+    const routing = { defaults: { nullResultCode: 203 } };
+    const { paths: others } = await documented({ controllers: [Nothing], routing });
+    expect(statusesOf(others, '/nothing/own')).to.deep.equal(['200', '202']);
+    expect(statusesOf(others, '/nothing/usual')).to.deep.equal(['200', '203']);
   });
 
   async function documented(options: BootstrapOptions) {
