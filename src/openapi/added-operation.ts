@@ -157,10 +157,7 @@ export function takesId({ takes }: ActionDescription): boolean {
   return takes.has('id') || takes.has('record');
 }
 
-function successes(
-  { resource, refer }: RouteOwner,
-  action: ActionDescription,
-): OperationObject['responses'] {
+function successes({ resource, refer }: RouteOwner, action: ActionDescription): OperationObject['responses'] {
   const { takes, returnType, successStatus = 200, undefinedStatus, nullStatus, mediaType } = action;
   // Express answers so, also where a decorator names another status.
   if (action.isRedirect) return { 302: REDIRECT };

@@ -12,7 +12,7 @@ import type { ResourceFeatures } from '../operation/compile-features.js';
 import type { Input } from '../operation/feature.js';
 import type { ProblemStatus } from '../operation/refused-request-error.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { classJsonSchema, VALUE_TYPES, type WriteNested } from '../schema/class-json-schema.js';
+import { classJsonSchema, loosened, VALUE_TYPES, type WriteNested } from '../schema/class-json-schema.js';
 import { columnRules } from '../schema/column-rules.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import type { OperationObject, ParameterObject, PathParameter } from './openapi-object.js';
@@ -215,19 +215,20 @@ function requestParameters(parameter: ActionParameter): ParameterObject[] {
     case 'cookie':
       return [{ name, in: source, required: isRequired, schema: parameterSchema(parameter) }];
     case 'queries':
-      return isOwnClass(type) ? queryClass(type) : [];
+      return isOwnClass(type) ? queryClass(type, parameter) : [];
     default:
       return [];
   }
 }
 
-function queryClass(type: Class): ParameterObject[] {
-  const { properties = {}, required = [] } = classJsonSchema(type);
-  return Object.entries(properties).map(([name, schema]) => ({
+function queryClass(type: Class, { leniency }: ActionParameter): ParameterObject[] {
+  const schema = classJsonSchema(type);
+  const { properties = {}, required = [] } = loosened(schema, leniency);
+  return Object.keys(schema.properties ?? {}).map((name) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    schema,
+    schema: properties[name] ?? {},
   }));
 }
 
@@ -242,12 +243,18 @@ export function typeSchema(type: Class | undefined, writeNested?: WriteNested): 
 export const BYTES: JsonSchema = { type: 'string', format: 'binary' };
 
 /** A parameter that may be repeated is a list in OpenAPI, too. */
-export function parameterSchema(
-  { source, type, isArray }: ActionParameter,
-  writeNested?: WriteNested,
-): JsonSchema {
+export function parameterSchema(parameter: ActionParameter, writeNested?: WriteNested): JsonSchema {
+  const { source, type, isArray, leniency } = parameter;
+  const isOfBody = source === 'body' || source === 'body-param';
+  // Numbers and the like are checked in any case.
+  if (isOfBody && leniency.isUnchecked && !VALUE_TYPES.has(type)) return {};
   const isFile = source === 'file' || source === 'files';
-  const schema = isFile ? BYTES : typeSchema(type, writeNested);
+  const isLenient = Object.values(leniency).includes(true);
+  const schema = isFile
+    ? BYTES
+    : isLenient && isOwnClass(type)
+      ? loosened(classJsonSchema(type), leniency)
+      : typeSchema(type, writeNested);
   return isArray ? { type: 'array', items: schema } : schema;
 }
 

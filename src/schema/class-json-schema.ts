@@ -81,6 +81,43 @@ export function classJsonSchema(target: Class, writeNested: WriteNested = writte
   return objectSchema(properties, { additionalProperties: false });
 }
 
+/** Rules of a class that are not applied to its values. */
+export interface Leniency {
+  /** True where none is. */
+  readonly isUnchecked: boolean;
+  /** True where unknown properties pass. */
+  readonly takesUnknown: boolean;
+  /** True where properties that are absent pass. */
+  readonly takesAbsent: boolean;
+  /** True where properties that are null pass. */
+  readonly takesNull: boolean;
+}
+
+/** The schema of a body, written out, without rules that are not applied. */
+export function loosened(schema: JsonSchema, leniency: Leniency): JsonSchema {
+  const { isUnchecked, takesUnknown, takesAbsent, takesNull } = leniency;
+  if (isUnchecked) return {};
+  const { properties, items, anyOf, allOf, required, additionalProperties, ...others } = schema;
+  const inside = (each: JsonSchema): JsonSchema => loosened(each, leniency);
+  const property = (each: JsonSchema): JsonSchema => (takesNull ? withNull(inside(each)) : inside(each));
+  const entries = Object.entries(properties ?? {}).map(([name, each]) => [name, property(each)] as const);
+  return {
+    ...others,
+    ...(properties ? { properties: Object.fromEntries(entries) } : {}),
+    ...(items ? { items: inside(items) } : {}),
+    ...(anyOf ? { anyOf: anyOf.map(inside) } : {}),
+    ...(allOf ? { allOf: allOf.map(inside) } : {}),
+    ...(required && !takesAbsent ? { required } : {}),
+    ...(additionalProperties === undefined || takesUnknown ? {} : { additionalProperties }),
+  };
+}
+
+/** An enumeration without a type refuses null, too. */
+function withNull(schema: JsonSchema): JsonSchema {
+  const isClosed = schema.const !== undefined || (schema.enum !== undefined && schema.type === undefined);
+  return isClosed ? { anyOf: [schema, { type: 'null' }] } : orNull(schema);
+}
+
 /** Schema of one property's value in a body, from the decorators of its class. */
 export function classProperty(
   target: Class,

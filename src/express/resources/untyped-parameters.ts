@@ -3,9 +3,11 @@
  * the types; esbuild, and all that is built on it, does not. Of a class without decorators every object is refused, and of
  * an array the type of its items is never emitted.
  */
+import type { ValidatorOptions } from 'class-validator';
 import type { Class } from '../../declare/crud-options.js';
 import { type RouteSpec, routeNamed, routePath } from '../../operation/route-spec.js';
 import { undecoratedProblems } from '../../schema/attribute-decorators.js';
+import type { Leniency } from '../../schema/class-json-schema.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { routingStorage } from './routing-controllers-internals.js';
 import type { RoutingOptions } from './settings.js';
@@ -204,12 +206,25 @@ export const STRICT_VALIDATION = Object.freeze({
 
 /** True where objects of a class without class-validator decorators are refused. */
 function refusesUndecorated(own: ParameterArgs['validate'], routing: RoutingOptions): boolean {
+  return isValidated(own, routing) && validatorOptions(own, routing).forbidUnknownValues === true;
+}
+
+function validatorOptions(own: ParameterArgs['validate'], routing: RoutingOptions): ValidatorOptions {
   const { validation = STRICT_VALIDATION } = routing;
-  const options = {
-    ...(validation instanceof Object ? validation : {}),
-    ...(own instanceof Object ? own : {}),
+  return { ...(validation instanceof Object ? validation : {}), ...(own instanceof Object ? own : {}) };
+}
+
+/** Rules of its class that a parameter need not follow. */
+export function leniencyOf(own: ParameterArgs['validate'], routing: RoutingOptions): Leniency {
+  const options = validatorOptions(own, routing);
+  const isMissingSkipped = options.skipMissingProperties === true;
+  return {
+    // With groups, decorators without one are not applied.
+    isUnchecked: !isValidated(own, routing) || (options.groups ?? []).length > 0,
+    takesUnknown: !(options.whitelist && options.forbidNonWhitelisted),
+    takesAbsent: isMissingSkipped || options.skipUndefinedProperties === true,
+    takesNull: isMissingSkipped || options.skipNullProperties === true,
   };
-  return isValidated(own, routing) && options.forbidUnknownValues === true;
 }
 
 /** True where a parameter with a class as its type is validated. */

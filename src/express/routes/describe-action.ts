@@ -1,10 +1,11 @@
 /** Decorators of a route as data for the document: those of routing-controllers, and `@Answers`. */
 import type { Class } from '../../declare/crud-options.js';
+import type { Leniency } from '../../schema/class-json-schema.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, recordKeys, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
 import type { RoutingOptions } from '../resources/settings.js';
-import { isValidated, parameterType } from '../resources/untyped-parameters.js';
+import { isValidated, leniencyOf, parameterType } from '../resources/untyped-parameters.js';
 import { type DeclaredRoute, declaredRoute } from './answers.js';
 
 /** Where a parameter comes from; `queries` is the whole query string as a class, `body` the whole body. */
@@ -30,6 +31,8 @@ export interface ActionParameter {
   readonly type: Class | undefined;
   /** True for a list of such values. */
   readonly isArray: boolean;
+  /** Rules of its class that are not applied. */
+  readonly leniency: Leniency;
 }
 
 /** A method, as its decorators describe it. */
@@ -137,6 +140,7 @@ function parametersOf(
         isValidated(validate, routing) &&
         Boolean(parameterType(explicitType, reflected[index], isArray)?.target);
       const isRequired = required ?? isAsked;
-      return source ? [{ source, name, isRequired, type: declared, isArray: isList }] : [];
+      const leniency = leniencyOf(validate, routing);
+      return source ? [{ source, name, isRequired, type: declared, isArray: isList, leniency }] : [];
     });
 }

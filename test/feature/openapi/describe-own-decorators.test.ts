@@ -1,6 +1,9 @@
 /** Routes of the user's in the document, as decorators of routing-controllers change their requests and answers. */
 import { expect } from 'chai';
+import { Type } from 'class-transformer';
+import { IsIn, IsInt, IsString, ValidateNested } from 'class-validator';
 import {
+  Body,
   BodyParam,
   ContentType,
   Get,
@@ -9,6 +12,7 @@ import {
   OnNull,
   Post,
   Put,
+  QueryParams,
   Redirect,
   Render,
   UploadedFile,
@@ -144,6 +148,106 @@ describe('decorators of routing-controllers in the document', () => {
     const { paths: others } = await documented({ controllers: [Nothing], routing });
     expect(statusesOf(others, '/nothing/own')).to.deep.equal(['200', '202']);
     expect(statusesOf(others, '/nothing/usual')).to.deep.equal(['200', '203']);
+  });
+
+  it('describe bodies no more strictly than they are validated', async () => {
+    class Part {
+      @IsInt() declare size: number;
+    }
+    class Form {
+      @IsString() declare name: string;
+      @IsIn([1, 2]) declare rank: number;
+      @Type(() => Part) @ValidateNested() declare part: Part;
+    }
+    @JsonController('/lax')
+    class Lax {
+      @Post('/strict')
+      strict(@Body() _form: Form) {
+        return {};
+      }
+
+      @Post('/off')
+      off(@Body({ validate: false }) _form: Form) {
+        return {};
+      }
+
+      @Post('/list')
+      list(@Body({ type: Form, validate: false }) _forms: Form[]) {
+        return {};
+      }
+
+      @Post('/numbers')
+      numbers(@Body({ type: Number, validate: false }) _numbers: number[]) {
+        return {};
+      }
+
+      @Post('/unknown')
+      unknown(@Body({ validate: { forbidNonWhitelisted: false } }) _form: Form) {
+        return {};
+      }
+
+      @Post('/missing')
+      missing(@Body({ validate: { skipMissingProperties: true } }) _form: Form) {
+        return {};
+      }
+
+      @Post('/absent')
+      absent(@Body({ validate: { skipUndefinedProperties: true } }) _form: Form) {
+        return {};
+      }
+
+      @Get('/query')
+      query(@QueryParams({ validate: false }) _form: Part) {
+        return {};
+      }
+    }
+    const { paths, agent } = await documented({ controllers: [Lax] });
+    const bodyOf = (path: string, all = paths) =>
+      all[`/lax/${path}`]?.post?.requestBody?.content['application/json']?.schema;
+    expect(bodyOf('strict')).to.deep.equal({ $ref: '#/components/schemas/Form' });
+    expect(bodyOf('off')).to.deep.equal({});
+    expect(bodyOf('list')).to.deep.equal({});
+    expect(bodyOf('numbers')).to.deep.equal({ type: 'array', items: { type: 'number' } });
+    const name = { type: 'string' };
+    const part = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] };
+    expect(bodyOf('unknown')).to.deep.equal({
+      type: 'object',
+      properties: { name, rank: { enum: [1, 2] }, part },
+      required: ['name', 'rank'],
+    });
+    expect(bodyOf('missing')).to.deep.equal({
+      type: 'object',
+      properties: {
+        name: { type: ['string', 'null'] },
+        rank: { anyOf: [{ enum: [1, 2] }, { type: 'null' }] },
+        part: {
+          type: ['object', 'null'],
+          properties: { size: { type: ['integer', 'null'] } },
+          additionalProperties: false,
+        },
+      },
+      additionalProperties: false,
+    });
+    expect(bodyOf('absent')).to.not.have.property('required');
+    expect(bodyOf('absent')).to.have.nested.property('properties.name').that.deep.equals(name);
+    expect(paths['/lax/query']?.get?.parameters).to.deep.equal([
+      { name: 'size', in: 'query', required: false, schema: {} },
+    ]);
+    const sent = { name: 'a', rank: 1, part: { size: 1, other: 1 }, other: 1 };
+    for (const [path, body, status] of [
+      ['strict', sent, 422],
+      ['off', { other: 1 }, 200],
+      ['list', {}, 200],
+      ['numbers', {}, 422],
+      ['unknown', sent, 200],
+      ['missing', { rank: null }, 200],
+      ['missing', sent, 422],
+      ['absent', {}, 200],
+      ['absent', { name: null }, 422],
+    ] as const)
+      expect((await agent.post(`/lax/${path}`).send(body)).status, path).to.equal(status);
+    const { paths: off } = await documented({ controllers: [Lax], routing: { validation: false } });
+    expect(bodyOf('strict', off)).to.deep.equal({});
   });
 
   async function documented(options: BootstrapOptions) {
