@@ -32,7 +32,8 @@ export function exampleValue(schema: JsonSchema): unknown {
   if (schema.examples?.length) return schema.examples[0];
   if (schema.const !== undefined) return schema.const;
   if (schema.enum) return schema.enum.find((member) => member !== null);
-  if (schema.anyOf?.[0]) return exampleValue(schema.anyOf[0]);
+  const [first] = schema.anyOf ?? [];
+  if (first) return exampleValue(schema.type === undefined ? first : { type: schema.type, ...first });
   // Schemas combined by `allOf` have no example: to solve them is not worth the code.
   if (schema.allOf) return undefined;
   const [type] = [schema.type ?? []].flat();

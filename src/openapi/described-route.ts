@@ -232,9 +232,12 @@ function queryClass(type: Class, { leniency }: ActionParameter): ParameterObject
   }));
 }
 
+/** A moment that a client sends: a date is one, too. */
+const MOMENT: JsonSchema = { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+
 /** Schema of a type that TypeScript emitted; any value where it emitted none. @param writeNested default: within the schema */
 export function typeSchema(type: Class | undefined, writeNested?: WriteNested): JsonSchema {
-  const known = VALUE_TYPES.get(type);
+  const known = (type as unknown) === Date ? MOMENT : VALUE_TYPES.get(type);
   if (known || !isOwnClass(type)) return known ?? {};
   return writeNested ? writeNested(type, 'write') : classJsonSchema(type);
 }

@@ -10,8 +10,10 @@ import {
   HttpCode,
   JsonController,
   OnNull,
+  Param,
   Post,
   Put,
+  QueryParam,
   QueryParams,
   Redirect,
   Render,
@@ -248,6 +250,40 @@ describe('decorators of routing-controllers in the document', () => {
       expect((await agent.post(`/lax/${path}`).send(body)).status, path).to.equal(status);
     const { paths: off } = await documented({ controllers: [Lax], routing: { validation: false } });
     expect(bodyOf('strict', off)).to.deep.equal({});
+  });
+
+  it('let a date be a moment in requests', async () => {
+    @JsonController('/moments')
+    class Moments {
+      @Get('/:day')
+      find(@Param('day') _day: Date, @QueryParam('days', { type: Date, isArray: true }) _days: Date[]) {
+        return {};
+      }
+
+      @Post('/')
+      add(@BodyParam('since') _since: Date) {
+        return {};
+      }
+
+      @Post('/one')
+      addOne(@Body() _moment: Date) {
+        return {};
+      }
+    }
+    const { paths, agent } = await documented({ controllers: [Moments] });
+    const moment = { type: 'string', anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+    const bodyOf = (path: string) => paths[path]?.post?.requestBody?.content['application/json'];
+    expect(paths['/moments/{day}']?.get?.parameters?.map(({ schema }) => schema)).to.deep.equal([
+      moment,
+      { type: 'array', items: moment },
+    ]);
+    expect(bodyOf('/moments')?.schema.properties).to.deep.equal({ since: moment });
+    expect(bodyOf('/moments/one')).to.deep.equal({ schema: moment, example: '2026-01-31T08:00:00.000Z' });
+    const answers = [
+      await agent.get('/moments/2026-01-31?days=2026-01-31'),
+      await agent.post('/moments').send({ since: '2026-01-31' }),
+    ];
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200]);
   });
 
   async function documented(options: BootstrapOptions) {
