@@ -73,17 +73,17 @@ export function describeAction(
   const { responseHandlers } = routingStorage();
   const handlers = responseHandlers.filter((handler) => lineage.includes(handler.target));
   // The nearest class decides, and of one class the last decorator.
-  const valueOf = (type: string): unknown =>
+  const handledBy = (type: string): unknown =>
     lineage
       .map((target) =>
         handlers.find((each) => each.target === target && each.method === method && each.type === type),
       )
       .find((handler) => handler !== undefined)?.value;
   const statusOf = (type: string, usual?: number): number | undefined => {
-    const value = valueOf(type) ?? usual;
+    const value = handledBy(type) ?? usual;
     return typeof value === 'number' ? value : undefined;
   };
-  const mediaType = valueOf('content-type') ?? (valueOf('rendered-template') ? 'text/html' : undefined);
+  const mediaType = handledBy('content-type') ?? (handledBy('rendered-template') ? 'text/html' : undefined);
   return Object.freeze({
     parameters: Object.freeze(parametersOf(lineage, method, routing)),
     takes: resourceParameters(lineage, method),
@@ -94,7 +94,7 @@ export function describeAction(
     undefinedStatus: statusOf('on-undefined', routing.defaults?.undefinedResultCode),
     nullStatus: statusOf('on-null', routing.defaults?.nullResultCode),
     mediaType: typeof mediaType === 'string' ? mediaType : undefined,
-    isRedirect: Boolean(valueOf('redirect')),
+    isRedirect: Boolean(handledBy('redirect')),
     refusedStatus: refusedStatus(
       handlers.filter(
         (handler) =>
