@@ -42,7 +42,7 @@ export function exampleValue(schema: JsonSchema): unknown {
       return exampleText(schema);
     case 'integer':
     case 'number':
-      return exampleNumber(schema);
+      return exampleNumber(schema, type === 'integer');
     case 'boolean':
       return true;
     case 'array':
@@ -71,14 +71,22 @@ function fits(
   return matches && text.length >= minLength && text.length <= maxLength;
 }
 
-function exampleNumber({
-  minimum,
-  maximum,
-  exclusiveMinimum,
-  exclusiveMaximum,
-}: JsonSchema): number | undefined {
-  const least = minimum ?? (exclusiveMinimum === undefined ? Number.NEGATIVE_INFINITY : exclusiveMinimum + 1);
-  const most = maximum ?? (exclusiveMaximum === undefined ? Number.POSITIVE_INFINITY : exclusiveMaximum - 1);
+/** Each bound that is there holds, so the narrower of two of one side does. */
+function exampleNumber(
+  {
+    minimum = Number.NEGATIVE_INFINITY,
+    maximum = Number.POSITIVE_INFINITY,
+    exclusiveMinimum = Number.NEGATIVE_INFINITY,
+    exclusiveMaximum = Number.POSITIVE_INFINITY,
+  }: JsonSchema,
+  isInteger: boolean,
+): number | undefined {
+  const least = isInteger
+    ? Math.max(Math.ceil(minimum), Math.floor(exclusiveMinimum) + 1)
+    : Math.max(minimum, exclusiveMinimum + 1);
+  const most = isInteger
+    ? Math.min(Math.floor(maximum), Math.ceil(exclusiveMaximum) - 1)
+    : Math.min(maximum, exclusiveMaximum - 1);
   return least <= most ? Math.min(Math.max(1, least), most) : undefined;
 }
 

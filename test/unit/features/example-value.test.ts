@@ -18,6 +18,13 @@ describe('exampleValue', () => {
     [{ type: 'integer', maximum: -5 }, -5],
     [{ type: 'number', exclusiveMinimum: 3 }, 4],
     [{ type: 'integer', minimum: 2, maximum: 1 }, undefined],
+    [{ type: 'integer', minimum: -2147483648, maximum: 2147483647, exclusiveMaximum: 0 }, -1],
+    [{ type: 'integer', minimum: -2147483648, exclusiveMinimum: 7 }, 8],
+    [{ type: 'integer', minimum: 1.5 }, 2],
+    [{ type: 'integer', exclusiveMinimum: 1.5 }, 2],
+    [{ type: 'integer', exclusiveMaximum: -1.5 }, -2],
+    [{ type: 'number', minimum: 1.5, exclusiveMinimum: 0 }, 1.5],
+    [{ type: 'integer', minimum: 1.2, maximum: 1.8 }, undefined],
     [{ type: 'array', items: { type: 'integer' }, minItems: 2 }, [1, 1]],
     [{ type: 'array', items: { type: 'string', pattern: '^never this$' } }, undefined],
     [{ not: { type: 'null' } }, {}],
@@ -38,10 +45,15 @@ describe('exampleValue', () => {
 
   it('is always what the schema allows', () => {
     const compile = schemaChecker();
-    const bounds = fc.record({ minimum: fc.integer(), maximum: fc.integer() }, { requiredKeys: [] });
+    const bound = fc.integer().map((number) => number / 2);
+    const bounds = fc.record(
+      { minimum: bound, maximum: bound, exclusiveMinimum: bound, exclusiveMaximum: bound },
+      { requiredKeys: [] },
+    );
     const lengths = fc.record({ minLength: fc.nat(30), maxLength: fc.nat(30) }, { requiredKeys: [] });
     const schema = fc.oneof(
       bounds.map((limits): JsonSchema => ({ type: 'integer', ...limits })),
+      bounds.map((limits): JsonSchema => ({ type: 'number', ...limits })),
       lengths.map((limits): JsonSchema => ({ type: 'string', ...limits })),
     );
     fc.assert(
