@@ -133,8 +133,7 @@ class DocumentDraft {
     { template: string; item: Partial<Record<DocumentMethod, OperationObject>> }
   >();
   readonly #schemas: Record<string, JsonSchema> = {};
-  /** Number of uses of each id. */
-  readonly #operationIds = new Map<string, number>();
+  readonly #makeOperationId = nameMaker([]);
 
   constructor(
     private readonly routePrefix: string,
@@ -264,10 +263,8 @@ class DocumentDraft {
 
   /** One method of a controller can have several routes. */
   #withOwnId(operation: OperationObject): OperationObject {
-    const { operationId } = operation;
-    const count = (this.#operationIds.get(operationId) ?? 0) + 1;
-    this.#operationIds.set(operationId, count);
-    return count === 1 ? operation : { ...operation, operationId: `${operationId}${count}` };
+    const operationId = this.#makeOperationId(operation.operationId);
+    return operationId === operation.operationId ? operation : { ...operation, operationId };
   }
 
   #addTag(name: string, { plan, names }: DescribedResource): void {

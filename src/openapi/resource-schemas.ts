@@ -261,39 +261,42 @@ const COUNTED_PROPERTIES: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** The names of all resources, in their order. Models of the same name are numbered. */
+/** The names of all resources, in their order. Models of the same name are numbered, past the names that others have. */
 export function resourceNames(plans: readonly ResourcePlan[]): readonly ResourceNames[] {
-  const taken = new Map<string, number>();
-  return plans.map(({ info, pagination, relations }) => {
-    const name = pascalCase(info.name);
-    const count = (taken.get(name) ?? 0) + 1;
-    taken.set(name, count);
-    const suffix = count === 1 ? '' : String(count);
-    const one = `${name}${suffix}`;
-    const words = toWords(info.name);
-    return {
-      one,
-      many: `${pascalCase(info.pluralName)}${suffix}`,
-      phrase: withArticle(words, info.name),
-      phrases: toWords(info.pluralName),
-      schemas: {
-        record: `${one}Read`,
-        // The answer of a write has other relations.
-        written: `${one}${relations.include.size + relations.led.size === 0 ? 'Read' : 'Written'}`,
-        partial: `${one}Partial`,
-        page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
-        create: `${one}Create`,
-        update: `${one}Update`,
-        replace: `${one}Replace`,
-        change: `${one}Change`,
-        items: `${one}Items`,
-        results: `${one}Results`,
-        removals: `${one}Deleted`,
-        groups: `${one}Groups`,
-        past: `${one}History`,
-      },
-    };
+  const given = new Set<string>();
+  return plans.map((plan) => {
+    let names = namesOf(plan, '');
+    for (let count = 2; Object.values(names.schemas).some((name) => given.has(name)); count += 1)
+      names = namesOf(plan, String(count));
+    for (const name of Object.values(names.schemas)) given.add(name);
+    return names;
   });
+}
+
+function namesOf({ info, pagination, relations }: ResourcePlan, suffix: string): ResourceNames {
+  const one = `${pascalCase(info.name)}${suffix}`;
+  return {
+    one,
+    many: `${pascalCase(info.pluralName)}${suffix}`,
+    phrase: withArticle(toWords(info.name), info.name),
+    phrases: toWords(info.pluralName),
+    schemas: {
+      record: `${one}Read`,
+      // The answer of a write has other relations.
+      written: `${one}${relations.include.size + relations.led.size === 0 ? 'Read' : 'Written'}`,
+      partial: `${one}Partial`,
+      page: `${one}${pagination === 'offset' ? 'Page' : 'CursorPage'}`,
+      create: `${one}Create`,
+      update: `${one}Update`,
+      replace: `${one}Replace`,
+      change: `${one}Change`,
+      items: `${one}Items`,
+      results: `${one}Results`,
+      removals: `${one}Deleted`,
+      groups: `${one}Groups`,
+      past: `${one}History`,
+    },
+  };
 }
 
 /** `summarizeReviews` -> `summarize reviews` */

@@ -121,6 +121,23 @@ class Own {
   }
 }
 
+@JsonController('/feeds')
+class FeedController {
+  @Get('/latest')
+  @Get('/newest')
+  latest(): object {
+    return {};
+  }
+}
+
+@JsonController('/feeds2')
+class Feed2Controller {
+  @Get('/latest')
+  latest(): object {
+    return {};
+  }
+}
+
 describe('routes and classes of the user in the document', () => {
   const app = serveTestApp(() => ({
     models: [Box, Lid],
@@ -234,6 +251,15 @@ describe('routes and classes of the user in the document', () => {
       expect([id, answer.status, answer.text].slice(0, 2), answer.text).to.deep.equal([id, status]);
       contract.check(id, answer);
     }
+  });
+
+  it('have an id each, where another route has the id with its number', async () => {
+    const controllers = [FeedController, Feed2Controller];
+    const { crud } = await buildApp({ models: [], controllers, health: false });
+    const ids = Object.values(crud.openapi().paths).flatMap((item) =>
+      Object.values(item).map(({ operationId }) => operationId),
+    );
+    expect(ids.sort()).to.deep.equal(['latestFeed', 'latestFeed2', 'latestFeed22']);
   });
 
   function schemas() {
