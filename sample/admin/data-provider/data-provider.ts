@@ -247,6 +247,8 @@ export function crudDataProvider<Paths extends object>(
     /** All of them or none. */
     async updateMany(name: string, { ids, data }: UpdateManyParams) {
       const resource = findBulk(name);
+      // An empty filter is left out, and finds all records.
+      if (ids.length === 0) return { data: ids };
       const query = toParameters({ [resource.key]: ids });
       await send('patch', resource.path, { query, body: data, labelOf: labelsOf(resource) });
       return { data: ids };
@@ -261,6 +263,7 @@ export function crudDataProvider<Paths extends object>(
     /** All of them or none. */
     async deleteMany(name: string, { ids }: DeleteManyParams) {
       const { path, key } = findBulk(name);
+      if (ids.length === 0) return { data: ids };
       await send('delete', path, { query: toParameters({ [key]: ids }) });
       return { data: ids };
     },

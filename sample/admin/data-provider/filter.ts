@@ -29,6 +29,7 @@ function toQ(filters: Filters): { q?: string } {
 function conditions(filters: Filters, path = ''): string[] {
   return filters.flatMap(([name, value]) => {
     if (value === undefined || value === null || value === '') return [];
+    if (Array.isArray(value) && value.length === 0) return [];
     if (path === '' && name === 'q') return [`(${value})`];
     if (typeof value === 'object' && !Array.isArray(value))
       return conditions(Object.entries(value), `${path}${name}.`);

@@ -31,20 +31,21 @@ export class ListPages {
   /** The records of a page. An export reads more records than an answer of the API has, which takes several requests. */
   async read<Item>(list: List<Item>, { page = 1, perPage = 25 }) {
     const size = Math.min(perPage, LARGEST_SIZE);
-    const items: Item[] = [];
-    let number = ((page - 1) * perPage) / size + 1;
+    const before = (page - 1) * perPage;
+    let number = Math.floor(before / size) + 1;
     let last = await this.#readOne(list, number, size);
-    items.push(...last.items);
+    // Pages of the API begin at multiples of its size.
+    const items = last.items.slice(before % size);
     while (last.has_next && items.length < perPage) {
       number += 1;
       last = await this.#readOne(list, number, size);
       items.push(...last.items);
     }
-    const total = totalOf(last, (page - 1) * perPage, items.length);
+    const total = totalOf(last, before, items.length);
     return {
-      data: items,
+      data: items.slice(0, perPage),
       ...(total === undefined ? {} : { total }),
-      pageInfo: { hasNextPage: last.has_next, hasPreviousPage: page > 1 },
+      pageInfo: { hasNextPage: last.has_next || items.length > perPage, hasPreviousPage: page > 1 },
     };
   }
 
