@@ -31,7 +31,8 @@ interface DocsPage {
 }
 
 /** The page. Addresses are relative to it, so that it works behind a proxy that cuts off a prefix. */
-export function docsPage({ title, folder, home, isByTag }: DocsPage): string {
+export function docsPage({ title, folder: place, home, isByTag }: DocsPage): string {
+  const folder = escapeHtml(place);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -96,7 +96,8 @@ function sendPage(
   { path, info }: ResolvedDocs,
   { home, isByTag }: DocsSurroundings,
 ): void {
-  const [place = ''] = request.originalUrl.split('?');
+  // A client that is no browser may send a fragment, which is no part of the path.
+  const [place = ''] = request.originalUrl.split(/[?#]/);
   const name = place.slice(place.lastIndexOf('/') + 1);
   // The page's addresses are relative to the place without a slash at its end; the root has no other.
   if (name === '' && request.path !== '/') {
