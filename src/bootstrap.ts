@@ -32,6 +32,7 @@ import { prepareTables } from './inspect/own-tables.js';
 import { landingLinks, listHints } from './landing/landing.js';
 import { hasOwnRoute, landingConflicts, landingRouter } from './landing/landing-router.js';
 import {
+  hiddenByMetrics,
   metricsConflicts,
   metricsPath,
   OBSERVE_OPTIONS,
@@ -39,7 +40,13 @@ import {
   observeProblems,
 } from './observe/observe-options.js';
 import { observeRequests } from './observe/observe-requests.js';
-import { type DocsOptions, docsConflicts, docsProblems, resolveDocsOptions } from './openapi/docs-options.js';
+import {
+  type DocsOptions,
+  docsConflicts,
+  docsHidden,
+  docsProblems,
+  resolveDocsOptions,
+} from './openapi/docs-options.js';
 import { docsRouter, lazyDocument } from './openapi/docs-router.js';
 import { writeDocument } from './openapi/openapi-document.js';
 import type { OpenAPIObject } from './openapi/openapi-object.js';
@@ -289,6 +296,10 @@ export function buildApplication(options: BootstrapOptions, features = FEATURES,
     controllers: handWritten,
     matching,
   });
+  throwProblems([
+    ...(docs ? docsHidden(documentation, mounted.routes, routePrefix) : []),
+    ...hiddenByMetrics(metricsPath(options), mounted.routes, routePrefix),
+  ]);
   const landingPath = routePrefix || '/';
   if (landing) {
     const taken = { docs: docs ? documentation.path : null, metrics: metricsPath(options) };

@@ -1,5 +1,6 @@
 /** The options of `bootstrap` for logs, timings, metrics and traces, checked. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import { type MountedRouter, mayBeId } from '../express/routes/mount-resources.js';
 import {
   flagProblems,
   pathProblems,
@@ -89,5 +90,26 @@ export function metricsConflicts(
     .map(
       ({ name }) =>
         `${name} is on '${path}', where the metrics are; give one of them another path, such as metrics: { path: '/internal/metrics' }.`,
+    );
+}
+
+/** Resources with a record whose path may be that of the metrics, which come first. */
+export function hiddenByMetrics(
+  path: string | null,
+  routes: MountedRouter['routes'],
+  routePrefix: string,
+): string[] {
+  if (!path) return [];
+  const end = path.lastIndexOf('/');
+  const word = path.slice(end + 1);
+  return routes
+    .filter(({ resource: { plan }, registered }) => {
+      const isBelow = `${routePrefix}${plan.prefix}`.toLowerCase() === path.slice(0, end).toLowerCase();
+      const hasRecords = registered.routes.some((each) => each.path === `${plan.prefix}/:id`);
+      return isBelow && hasRecords && mayBeId(plan, word);
+    })
+    .map(
+      ({ resource: { plan } }) =>
+        `${plan.name} may have a record with the id '${word}' at '${path}', where the metrics are; give one of them another path, such as metrics: { path: '/internal/metrics' }.`,
     );
 }

@@ -1,5 +1,8 @@
 /** The options of the OpenAPI document and its page, checked, with every default filled in. */
 import type { ResourcePlan } from '../compile/resource-plan.js';
+import type { MountedRouter } from '../express/routes/mount-resources.js';
+import { isCovered } from '../express/routes/own-routes.js';
+import { LOOSE, pathShape } from '../express/routes/path-matching.js';
 import {
   flagProblems,
   pathProblems,
@@ -135,6 +138,29 @@ export function docsConflicts(
       : [
           `${name} is on '${taken}', where the documentation is; give one of them another path, such as docs: { path: '/api-docs' }.`,
         ];
+  });
+}
+
+/** Resources with a route that takes the path of the page or the document, as `/:id` takes `/docs` below the prefix `/`. */
+export function docsHidden(
+  { path, documentPath }: ResolvedDocs,
+  routes: MountedRouter['routes'],
+  routePrefix: string,
+): readonly string[] {
+  const segmentsOf = (each: string): readonly string[] => pathShape(each, LOOSE).split('/');
+  return routes.flatMap(({ resource, registered }) => {
+    const { name } = resource.plan;
+    // A route of another method takes it, too: the answer is 405.
+    for (const route of registered.routes) {
+      if (typeof route.path !== 'string') continue;
+      const own = `${routePrefix}${route.path}`;
+      const taken = [path, documentPath].find((each) => isCovered(segmentsOf(each), segmentsOf(own)));
+      if (taken === undefined) continue;
+      return [
+        `${name} answers '${taken}', where the documentation is, by its route '${own}'; give ${name} another prefix, or the documentation another path, such as docs: { path: '/internal/docs' }.`,
+      ];
+    }
+    return [];
   });
 }
 

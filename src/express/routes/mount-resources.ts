@@ -238,7 +238,7 @@ function wordProblems({
 }
 
 /** True where the word of a path may be the id of a record. */
-function mayBeId({ idKind, idParts, parseId }: Resource['plan'], word: string): boolean {
+export function mayBeId({ idKind, idParts, parseId }: Resource['plan'], word: string): boolean {
   return (idKind === 'custom' && idParts.length === 1) || parseId(word).kind === 'id';
 }
 
