@@ -15,7 +15,8 @@ describe('ListPages', () => {
       async read(page) {
         sent.push(page);
         const size = Number(page['size']);
-        const start = pagination === 'cursor' ? Number(page['after'] ?? 0) : (Number(page['page']) - 1) * size;
+        const { page: number = 1, after = (Number(number) - 1) * size } = page;
+        const start = Number(after);
         const end = start + size;
         const has_next = end < NUMBERS.length;
         return {
