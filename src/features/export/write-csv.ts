@@ -122,7 +122,7 @@ function quoted(text: string): string {
 
 /** Beginnings of formulas (OWASP, CSV injection). */
 const FORMULA = /^[=+\-@\t\r\n]/;
-/** What a program with another delimiter reads as the end of a cell before a formula: it has quotes only at the begin of a cell. */
+/** The end of a cell before a formula, for a program with another delimiter: it takes quotes only where a cell begins. */
 const INNER_FORMULA = /([;\t\r\n]"*)(?=[=+\-@])/g;
 /** Texts of numbers and times as the database writes them, also infinities, and moments before the year 0 and after 9999. */
 const HARMLESS =
