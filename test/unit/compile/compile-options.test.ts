@@ -166,7 +166,7 @@ describe('the option filterAllow', () => {
     const filterAllow = { 'details.name': 'string', 'details.sizes.0': 'number', 'details.on': 'boolean' };
     const types = {
       string: [{ kind: 'string', maxLength: null }, ...equality, ...order, ...pattern],
-      number: [{ kind: 'float', maximum: Number.MAX_VALUE }, ...equality, ...order],
+      number: [{ kind: 'float', maximum: Number.MAX_VALUE, isOfJson: true }, ...equality, ...order],
       boolean: [{ kind: 'boolean' }, ...equality],
     } as const;
     const expected = Object.entries(filterAllow).map(([name, jsonType]) => {
