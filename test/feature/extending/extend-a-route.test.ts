@@ -99,7 +99,7 @@ class WithChanges extends Columns {
   declare big: string | null;
 
   @Column({
-    type: DataType.TEXT,
+    type: DataType.DECIMAL,
     get(this: WithChanges) {
       const moment: unknown = this.getDataValue('moment');
       if (moment instanceof Date) moment.setUTCFullYear(1999);
