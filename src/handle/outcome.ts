@@ -109,7 +109,7 @@ export function rowsShown(
   { name }: Pick<ModelInfo, 'name'>,
   columns: readonly string[],
   { rows, parsers }: Pick<RelatedRowsFound, 'rows' | 'parsers'>,
-): ShownRecords & Required<Pick<ShownRecords, 'formats'>> {
+): ShownRecords {
   return {
     size: rows.length,
     rows,

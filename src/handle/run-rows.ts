@@ -140,19 +140,12 @@ export function outcomeOfRows(
   page: Outcome['page'],
 ): Outcome {
   const shown = rowsShown(view, view.plan.info, columns, { rows, parsers });
-  const { size, column, formats, writer, values } = shown;
   return {
     page,
     count,
     key: () => (rows[0] ? view.rowView.key(rows[0], parsers, fields) : undefined),
-    stored: (attribute) => column(attribute)[0],
-    // Copied one by one: a spread behind other members takes longer.
-    size,
-    rows,
-    column,
-    formats,
-    writer,
-    values,
+    stored: (attribute) => shown.column(attribute)[0],
+    ...shown,
   };
 }
 

@@ -279,7 +279,7 @@ class StatementRunner implements StatementTarget {
     client: PooledClient,
     pending: PendingStatement,
     { requeue, read, behind = 0 }: Queued = {},
-    times = 1,
+    isAgain = false,
   ): void {
     const { statement, values, context, trace, answer, settings } = pending;
     // A pool that has to see each use has to see it in the context of its request, which has no second turn in the queue.
@@ -300,18 +300,16 @@ class StatementRunner implements StatementTarget {
       // It may be the one that is slow, and says nothing of the table.
       isWithdrawn = isLimited && isLockTimeout(error) && read?.withdraw() === true;
       isPutBack = !isWithdrawn && (share?.end(isLimited, error) ?? false);
-      const most = unprepared.has(this.#sequelize) && statement.name !== '' ? 3 : 2;
-      isStaleNow = times < most && error !== null && isStale(error);
+      isStaleNow = !isAgain && error !== null && isStale(error);
       if (isPutBack) requeue?.(client);
       else if (!isStaleNow) queue.leave(client);
     };
     const settle: Execution['settle'] = (error, result) => {
-      if (isStaleNow) this.#execute(queue, client, again(), { requeue, read, behind }, times + 1);
+      if (isStaleNow) this.#execute(queue, client, anew(), { requeue, read, behind }, true);
       else if (!isPutBack && !isWithdrawn) answer(error, result);
     };
-    // By now a pooler may be known.
-    const again = () =>
-      unprepared.has(this.#sequelize) ? { ...pending, statement: unnamed(statement.text) } : pending;
+    // Without a name, because a pooler may go on with the stale statement of the same text.
+    const anew = () => ({ ...pending, statement: unnamed(statement.text) });
     const limits = isLimited ? [{ statement: this.#named.get(LIMIT_LOCKS), values: [] }] : [];
     const before = settings ? [...limits, settings] : limits;
     const executions = [{ values, context, trace, settle }];
