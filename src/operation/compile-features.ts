@@ -373,8 +373,6 @@ function anyOf(tests: readonly NonNullable<Feature['varies']>[]): EndpointFeatur
 }
 
 function presenter(steps: readonly Presenter[]): Presenter | null {
-  const [only, ...more] = steps;
-  if (!only) return null;
-  if (more.length === 0) return only;
+  if (steps.length === 0) return null;
   return (draft, result, request) => steps.reduce((before, step) => step(before, result, request), draft);
 }

@@ -1,5 +1,5 @@
 /** The JSON body of a request. Nothing of a body that is refused is read further, and no message quotes it. */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Request } from 'express';
@@ -139,7 +139,6 @@ function takeArrived(request: Request): Buffer | null {
 const BYTE_ORDER_MARK = '\ufeff';
 
 function decode(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1');
   // `toString` would replace invalid bytes.
   if (!isUtf8(bytes)) throw new BodyError(400, 'encoding', 'The body is not valid UTF-8.');
   const text = bytes.toString();

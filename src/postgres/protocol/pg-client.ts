@@ -184,15 +184,8 @@ class WatchedClient extends Client {
 
   // `never` fits all the overloads of the base; the value is theirs, unchanged.
   override query(config: unknown, values?: unknown, callback?: unknown): never {
-    const { turns } = this;
-    // Most queries are ours, and their turn is now.
-    if (turns?.isFree && values === undefined && callback === undefined && submitsItself(config)) {
-      const result = super.query(config as never) as never;
-      turns.begin();
-      return result;
-    }
     return queryInTurn(
-      turns,
+      this.turns,
       super.query.bind(this) as PgQuery,
       submitsItself(config) ? config : this.values.count(config),
       values,
