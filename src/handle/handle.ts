@@ -201,6 +201,8 @@ export interface RouteOperation<I extends RequestArguments> {
   readonly shape: Shape;
   readonly around: AnyAround | null;
   readonly sessions: RouteSessions;
+  /** True where it locks a row before it writes it. Default: false. */
+  readonly isLocking?: boolean;
 }
 
 /** Compiles the handler of a single or nested operation. */
@@ -216,6 +218,7 @@ export function compileOperationHandler<I extends RequestArguments>(
     shape,
     around,
     sessions,
+    isLocking = false,
   }: RouteOperation<I>,
   { answer, isShapedByUser, settings }: Pick<RouteDecisions, 'answer' | 'isShapedByUser' | 'settings'>,
   shaper: ResultShaper,
@@ -223,7 +226,7 @@ export function compileOperationHandler<I extends RequestArguments>(
   const { sequelize } = resource.plan.model;
   // A delete answers nothing.
   const isRecordWritten = verb !== 'get' && verb !== 'delete';
-  const isWhole = (isRecordWritten && isShapedByUser) || rows?.isFollowed === true;
+  const isWhole = isLocking || (isRecordWritten && isShapedByUser) || rows?.isFollowed === true;
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
     if (!input || !rows?.isOpen()) return false;
     if (around && !isAttempted(around, response, answer)) return false;

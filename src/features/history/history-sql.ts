@@ -174,8 +174,8 @@ function revertedTo(plan: Past, seen: Predicate | null, row: string): SqlFragmen
 }
 
 /**
- * Selects the state of a record after a change that the request sees, beside its state now, which an index over the address finds. No row
- * where there is no such state.
+ * Selects the state of a record after a change that the request sees, beside its state now, which an index over the address finds. It locks
+ * the record. No row where there is no such state.
  */
 export function stateSql(plan: Past, access: Access, row: string, change: string): SqlFragment {
   const { info, model } = plan;
@@ -198,7 +198,7 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
       sql`CROSS JOIN ${tableSource(info, 'crud:now')}`,
       sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint`,
       sql`AND e.new IS NOT NULL AND ${compilePredicate(byKey(info.address), columnsOf(info, 'crud:now'))}`,
-      sql`AND ${rowId(plan, raw('"crud:now"'))} = ${row}`,
+      sql`AND ${rowId(plan, raw('"crud:now"'))} = ${row} FOR NO KEY UPDATE OF "crud:now"`,
     ],
     ' ',
   );

@@ -96,6 +96,8 @@ export function compileRevertHandler(route: RouteSpec, context: HandlerContext):
       shape: shape as Shape,
       around: compileAround(resource, route, { shape, shapedBy, shaper }),
       sessions: operationSessions(resource, route, settings),
+      // Without its lock, two requests would write the values that differ from one state, and leave a mixture of two.
+      isLocking: true,
     },
     decisions,
     shaper,

@@ -7,6 +7,7 @@ import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem, tagOf } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
+import { untilLocked } from '../../support/until-locked.js';
 
 const isStaff = (request: { get(name: string): string | undefined }) => request.get('Role') === 'staff';
 
@@ -54,6 +55,7 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
   const site = serveTestApp(() => ({
     models: [Clerk, Draft],
     bootstrap: { controllers: [DraftController], indexAdvice: false },
+    minPool: 4,
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
   const headersOf = (headers: Record<string, string>) => ({ Tenant: 'a', ...headers });
@@ -104,6 +106,21 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     expect(stale.status).to.equal(412);
     expect(await read()).to.include({ name: 'Bea' });
     expect((await revert(first, { 'If-Match': '"1"' })).status).to.equal(200);
+  });
+
+  it('waits for another one: the record has one of both states then, and no mixture', async () => {
+    await sql("UPDATE clerks SET rank = 3, name = 'Bea', wage = 10.5, version = 2");
+    const [first, second] = await ids();
+    const { sequelize } = site.engine;
+    const reverts: Promise<{ status: number }>[] = [];
+    await sequelize.transaction(async (transaction) => {
+      await sequelize.query('SELECT FROM clerks FOR UPDATE', { transaction });
+      for (const to of [first, second]) reverts.push(revert(to).then((answer) => answer));
+      await untilLocked(sequelize, 2);
+    });
+    expect((await Promise.all(reverts)).map(({ status }) => status)).to.deep.equal([200, 200]);
+    const { rank, name } = await read();
+    expect(`${rank} ${name}`).to.be.oneOf(['3 Ann', '4 Bea']);
   });
 
   it('is refused where the request may not update', async () => {
