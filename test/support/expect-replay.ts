@@ -22,3 +22,7 @@ export const UNANSWERED = {
   detail:
     'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.',
 };
+export const UNREAD = {
+  detail:
+    'Idempotency-Key is not kept for this body, which the route reads by itself, and nothing was done; leave the key out.',
+};

@@ -22,7 +22,7 @@ import { type RouteSpec, routePath } from '../../operation/route-spec.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
 import { valueText } from '../../request/query/rule-filters.js';
-import { sentBody } from '../../request/read-body.js';
+import { hasBody, isRead, sentBody } from '../../request/read-body.js';
 import { requestLogger } from '../../request/request-log.js';
 import { IDEMPOTENCY_KEY, parseKey, REPLAYED, refuseKeys, takeKeys } from './idempotency-key.js';
 import { compileKeySettings, type KeySettings } from './idempotency-options.js';
@@ -62,7 +62,8 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const principal = await evaluatePrincipal(settings, request);
     const granted = input?.access ?? (await access(request, route.operation));
     const scope = scopeOf(request, path, principal, granted);
-    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted) };
+    const body = input ? sentBody(request) : ownBody(request);
+    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted, body) };
     answers.sweep(requestLogger(request));
     const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
     const status = route.status ?? 200;
@@ -170,6 +171,8 @@ function idempotentWrite(
 
 const OTHER = 'This Idempotency-Key was used for another request; use another key.';
 const UNDER_WAY = 'A request with this Idempotency-Key is under way; send it again a little later.';
+const UNREAD =
+  'Idempotency-Key is not kept for this body, which the route reads by itself, and nothing was done; leave the key out.';
 const UNANSWERED =
   'The request with this Idempotency-Key was done, and its answer cannot be repeated; read what it has written.';
 
@@ -195,8 +198,8 @@ export function scopeOf(
   return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
 }
 
-/** Fingerprint of a request: target, body and the value that it writes within; behind a dot the rows that it sees, and may change. */
-export function fingerprintOf(request: Request, access: Access, body = sentBody(request)): string {
+/** Fingerprint of a request: target, body, and the value that it writes within; behind a dot the rows that it sees, and may change. */
+export function fingerprintOf(request: Request, access: Access, body: string): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
@@ -208,9 +211,42 @@ export function fingerprintOf(request: Request, access: Access, body = sentBody(
   return `${asked}.${digest(JSON.stringify(seen))}`;
 }
 
-function digest(text: string): string {
-  return hash('sha256', text, 'base64url');
+function digest(content: string | Buffer): string {
+  return hash('sha256', content, 'base64url');
 }
+
+/** A file as multer leaves it; one that it has stored itself has no bytes. */
+interface SentFile {
+  readonly fieldname: string;
+  readonly originalname: string;
+  readonly buffer?: Buffer;
+}
+
+/** Files of one field, of several, or by the names of fields. */
+interface SentFiles {
+  readonly file?: SentFile;
+  readonly files?: readonly SentFile[] | Readonly<Record<string, readonly SentFile[]>>;
+}
+
+/**
+ * The body of a request whose method reads it by decorators or by itself.
+ *
+ * @throws RefusedRequestError 400 where its bytes are not known: another body under the same key would be a replay
+ */
+function ownBody(request: Request): string {
+  const { file, files } = request as SentFiles;
+  const sent = [file ?? [], Object.values(files ?? {})].flat(2) as readonly SentFile[];
+  const isKnown = !hasBody(request) || (isRead(request) && sentBody(request) !== '');
+  if (!isKnown || sent.some(({ buffer }) => buffer === undefined)) throw new RefusedRequestError(400, UNREAD);
+  const parts = sent.map(({ fieldname, originalname, buffer = EMPTY }) => [
+    fieldname,
+    originalname,
+    digest(buffer),
+  ]);
+  return sentBody(request) + (parts.length > 0 ? JSON.stringify(parts) : '');
+}
+
+const EMPTY = Buffer.alloc(0);
 
 /** An override may have set the headers by itself. */
 function answerOf({ status, headers, body }: AnswerDraft, response: Response): KeptAnswer {

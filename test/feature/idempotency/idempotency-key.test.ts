@@ -1,8 +1,9 @@
 /** `Idempotency-Key`: a write that is sent again is done once, and answered with the same bytes. */
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import express, { type Express } from 'express';
-import { Interceptor, type InterceptorInterface } from 'routing-controllers';
+import express, { type Express, type Request } from 'express';
+import { Interceptor, type InterceptorInterface, Req, UploadedFile } from 'routing-controllers';
 import { QueryTypes } from 'sequelize';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest, { type Response, type Test } from 'supertest';
@@ -29,7 +30,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
-import { expectReplay, OTHER, UNANSWERED, UNDER_WAY } from '../../support/expect-replay.js';
+import { expectReplay, OTHER, UNANSWERED, UNDER_WAY, UNREAD } from '../../support/expect-replay.js';
 import { runInUnit } from '../../support/run-in-unit.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
@@ -437,6 +438,42 @@ describe('an Idempotency-Key', () => {
       expect([first.body, calls]).to.deep.equal([{ id: 1, name: 'call 1' }, 1]);
       expectReplay(first, await send());
       expect([calls, await rows()]).to.deep.equal([1, 1]);
+    });
+
+    it('for files of an override: another one is another request', async () => {
+      class Payments extends crudController(Payment) {
+        override async create(@UploadedFile('photo') photo: never, @Req() request: never) {
+          const { originalname } = photo as { readonly originalname: string };
+          const { name } = (request as Request).body;
+          return Payment.create({ name, tenant: 1, extra: originalname });
+        }
+      }
+      const { agent } = await serve({ controllers: [Payments] });
+      const send = (bytes: string, photo = 'a.png') =>
+        agent
+          .post('/payments')
+          .set('idempotency-key', KEY)
+          .field('name', 'with a photo')
+          .attach('photo', Buffer.from(bytes), photo);
+      const first = await send('one');
+      expect([first.status, first.body.extra]).to.deep.equal([201, 'a.png']);
+      expectReplay(first, await send('one'));
+      expectProblem(await send('two'), 422, OTHER);
+      expectProblem(await send('one', 'b.png'), 422, OTHER);
+    });
+
+    it('for no body that an override reads by itself: nothing shows that it is another one', async () => {
+      let calls = 0;
+      class Payments extends crudController(Payment) {
+        override async create(@Req() request: never) {
+          calls += 1;
+          return Payment.create({ name: String(await text(request)), tenant: 1 });
+        }
+      }
+      const { agent } = await serve({ controllers: [Payments] });
+      const refused = await agent.post('/payments').type('text').set('idempotency-key', KEY).send('one');
+      expectProblem(refused, 400, UNREAD);
+      expect(calls).to.equal(0);
     });
 
     it('for overrides that answer by themselves: they are not called again', async () => {
