@@ -70,6 +70,9 @@ export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
       '=out=("[1,11)","[5,)")': [1, 2, 4],
       '=contains=5': [3, 4, 5],
       '=contains=-100': [2],
+      '=contains=2147483647': [5],
+      '=="[5,2147483647]"': [5],
+      '=overlaps="[2147483647,2147483647]"': [5],
       '=contains="[2,15)"': [4],
       '=overlaps="[15,16)"': [4, 5],
       '=overlaps="(,1)"': [2],
@@ -98,6 +101,7 @@ export const COLUMN_TYPES: Readonly<Record<string, ColumnCase>> = {
     ],
     found: {
       '=contains=9007199254740994': [2],
+      '=contains=9223372036854775807': [],
       '=contains=9007199254740995': [],
       '=="[-9223372036854775808,0]"': [1],
     },

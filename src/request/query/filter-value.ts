@@ -121,7 +121,7 @@ function parseRange(bound: ColumnType, { text, position }: Lexeme, attribute: st
   if (opening === undefined) return undefined;
   const parse = (each: string) =>
     each === '' ? '' : `"${parseFilterValue(bound, { text: each, position }, attribute)}"`;
-  const range = `${opening}${parse(lower)},${parse(upper)}${closing}`;
+  const range = `${opening}${parse(lower)},${closedBy(bound, parse(upper), closing)}`;
   const model = (each: string) => (each === '' ? null : parseColumnValue(bound, each));
   const isWhole = lower !== '' && upper !== '';
   if (!isWhole || !isReversed(model(lower), model(upper))) return range;
@@ -144,8 +144,20 @@ export function parseRangePart(type: ColumnType, value: Lexeme, attribute: strin
   if ((type.kind !== 'range' && type.kind !== 'multirange') || /^(?:empty$|[[({])/.test(value.text))
     return parseFilterValue(type, value, attribute);
   const bound = parseFilterValue(type.bound, value, attribute);
-  const range = `["${bound}","${bound}"]`;
+  const range = `["${bound}",${closedBy(type.bound, `"${bound}"`, ']')}`;
   return type.kind === 'range' ? range : `{${range}}`;
+}
+
+/** The largest values of the types whose ranges PostgreSQL keeps without their upper bound. */
+const LARGEST: Partial<Record<ColumnType['kind'], string>> = {
+  integer: '"2147483647"',
+  bigint: '"9223372036854775807"',
+  dateonly: '"5874897-12-31"',
+};
+
+/** The end of a range. It has no bound behind the largest value: PostgreSQL would compute the value after it, and fails with 22003. */
+function closedBy({ kind }: ColumnType, upper: string, closing = ')'): string {
+  return closing === ']' && LARGEST[kind] === upper ? ')' : `${upper}${closing}`;
 }
 
 /** A range of a type of bounds, as an example. */
