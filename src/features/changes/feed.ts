@@ -229,8 +229,9 @@ export class Feed {
   async #findAndDeliver(): Promise<void> {
     const { signal, logger } = this.context;
     try {
-      if (signal?.isLed === true && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
+      if (signal?.isLed && !signal.isBack && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
       else {
+        if (signal) signal.isBack = false;
         const latest = await this.#check();
         signal?.publish(latest.n);
         await this.#deliver(latest);

@@ -11,6 +11,8 @@ const PATIENCE = 3_500;
 export class TickSignal {
   /** The newest tick that was heard of. */
   n = 0;
+  /** True where it came before one that was heard of earlier: the database is another one, or has lost commits. */
+  isBack = false;
   readonly #me = randomUUID();
   #listener: Redis | null = null;
   /** When a process that comes before this one was last heard. */
@@ -38,8 +40,10 @@ export class TickSignal {
       const [from = '', n = ''] = message.split(' ');
       if (from >= this.#me) return;
       this.#heardAt = performance.now();
-      if (Number(n) <= this.n) return;
-      this.n = Number(n);
+      const tick = Number(n);
+      if (tick === this.n) return;
+      this.isBack ||= tick < this.n;
+      this.n = tick;
       wake();
     });
     const subscribe = () => void listener.subscribe(this.channel).catch(() => {});

@@ -39,13 +39,14 @@ describe('feeds of several processes with Redis', () => {
   const sites = [serve(0), serve(1)] as const;
   const other = forSuite(() => connectTo(database.url));
 
+  const open = async ({ server }: TestApp) => {
+    const stream = new OpenStream(await requestStream(`${server.url}/bells/changes`));
+    return stream.until(({ ids }) => ids.length > 0);
+  };
+  const openBoth = () => Promise.all(sites.map(open));
+
   it('has one of them poll, and both get each event', async () => {
-    const streams = await Promise.all(
-      sites.map(async ({ server }) => {
-        const stream = new OpenStream(await requestStream(`${server.url}/bells/changes`));
-        return stream.until(({ ids }) => ids.length > 0);
-      }),
-    );
+    const streams = await openBoth();
     await delay(1_500);
     statements.fill(0);
     await delay(1_500);
@@ -65,5 +66,19 @@ describe('feeds of several processes with Redis', () => {
     await other.query('INSERT INTO bells (size) VALUES (3)');
     await streams[1 - poller]?.until(({ events }) => events.length === 3, 8_000);
     for (const { response } of streams) response.destroy();
+  }).timeout(30_000);
+
+  it('ends the streams of both where the database has gone back to an earlier tick', async () => {
+    const streams = await openBoth();
+    await other.query('INSERT INTO bells (size) VALUES (4)');
+    await Promise.all(streams.map((each) => each.until(({ events }) => events.length === 1)));
+    await delay(1_500);
+    await other.query('TRUNCATE crud_ticks RESTART IDENTITY');
+    await Promise.race(streams.map((each) => each.until(({ isEnded }) => isEnded)));
+    // The client of the one that polls comes back, so that it goes on.
+    const first = streams.findIndex(({ isEnded }) => isEnded);
+    const again = await open(sites[first] as TestApp);
+    await streams[1 - first]?.until(({ isEnded }) => isEnded, 8_000);
+    again.response.destroy();
   }).timeout(30_000);
 });
