@@ -181,14 +181,16 @@ function refusedFilters({ plan, told = ALL_TOLD, target = '' }: ProblemContext):
   if (!plan) return null;
   const { info } = plan;
   const compared = [...plan.filters];
+  const related = [...plan.relations.filters.keys()];
   const errors = filters.flatMap(([parameter, text]) => {
     const columns = compared.flatMap(([name, { attribute }]) => {
       const found = info.attributes.get(attribute)?.found;
       const isNamed = parameter === 'q' && text.includes(name) && !told.hidden.has(attribute);
       return found && isNamed && !isTextBase(found.baseType) ? [`'${name}' is ${found.type}`] : [];
     });
+    const isRelated = related.some((name) => text.includes(name));
     // Another value of the request may be the wrong one.
-    if (parameter === 'q' && columns.length === 0) return [];
+    if (parameter === 'q' && columns.length === 0 && !isRelated) return [];
     const types = columns.length > 0 ? ` (${columns.join(', ')})` : '';
     const detail = `PostgreSQL does not accept a value in ${parameter} for its column${types}.`;
     return [{ parameter, code: 'q.type', detail }];

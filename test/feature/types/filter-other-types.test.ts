@@ -2,8 +2,9 @@
 // @runs fast
 import { expect } from 'chai';
 import type { DataType as Type } from 'sequelize';
-import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
+import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
+import { KeyedRow } from '../../models/rows.js';
 import { buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { configProblems } from '../../support/config-error.js';
@@ -64,10 +65,18 @@ function modelOf(name: string, type: Type): ModelClass {
 
 const PAIR_MODELS = PAIRS.map(([name, type]) => modelOf(name, type));
 const UNORDERED = modelOf('unordered', DataType.TEXT);
+const HOST = PAIR_MODELS[PAIRS.findIndex(([name]) => name === 'word_host')] as ModelClass;
+
+@Crud({ prefix: '/rooms', filterAllow: { host: ['value'] } as never })
+@Table({ tableName: 'rooms', timestamps: false })
+class Room extends KeyedRow {
+  @ForeignKey(() => HOST as never) @Column(DataType.INTEGER) declare hostId: number;
+  @BelongsTo(() => HOST as never) declare host: object;
+}
 
 describe('a filter or an order of a column of another type', () => {
   const site = serveTestApp(() => ({
-    models: [UNORDERED, ...PAIR_MODELS],
+    models: [UNORDERED, Room, ...PAIR_MODELS],
     engine: { createAll: false },
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
@@ -115,6 +124,19 @@ describe('a filter or an order of a column of another type', () => {
     const outside = "'40000' is outside the range of 'value'.";
     for (const operator of ['==40000', '!=40000', '=gt=40000', '=in=(1,40000)', '=between=(1,40000)'])
       await expectRefused('small_number', operator, 'q.range', outside);
+  });
+
+  it('is refused behind a relation, too', async () => {
+    await execute('CREATE TABLE rooms (id int PRIMARY KEY, "hostId" int REFERENCES word_host)');
+    for (const { agent } of await buildBoth({ models: [Room, HOST] })) {
+      expect((await agent.get('/rooms?q=host.value==::1')).status).to.equal(200);
+      const { status, body } = await agent.get('/rooms?q=host.value==abc');
+      const detail = 'PostgreSQL does not accept a value in q for its column.';
+      expect([status, body]).to.deep.equal([
+        400,
+        { detail, errors: [{ parameter: 'q', code: 'q.type', detail }] },
+      ]);
+    }
   });
 
   it('[P5] shows what the driver makes of the type of a column as a text that a body may have', async () => {
