@@ -34,6 +34,13 @@ const NAME = 'crud-controllers';
 /** The key of the route for instrumentations of HTTP (`@opentelemetry/core`, `RPCMetadata`). */
 const RPC_METADATA = createContextKey('OpenTelemetry SDK Context Key RPC_METADATA');
 
+const SPAN = Symbol('span');
+
+/** A message with its span. A property, because a map of all messages would cost the collector of garbage. */
+interface Spanned {
+  [SPAN]?: Span;
+}
+
 /** Ends the subscriptions; null where there are none. */
 let undoAll: (() => void) | null = null;
 
@@ -69,7 +76,6 @@ function subscribe(tracer: Tracer, meter: Meter): () => void {
 }
 
 function traceOperations(tracer: Tracer): () => void {
-  const spans = new WeakMap<OperationMessage, Span>();
   const begin = (message: OperationMessage): Context => {
     const { resource, operation, route, request } = message;
     const active = context.active();
@@ -88,12 +94,12 @@ function traceOperations(tracer: Tracer): () => void {
     };
     const kind = server ? SpanKind.INTERNAL : SpanKind.SERVER;
     const span = tracer.startSpan(`${resource}.${operation}`, { kind, attributes }, parent);
-    spans.set(message, span);
+    (message as Spanned)[SPAN] = span;
     return trace.setSpan(parent, span);
   };
   const end = (data: unknown): void => {
     const message = data as OperationMessage;
-    const span = spans.get(message);
+    const { [SPAN]: span } = message as Spanned;
     if (!span) return;
     const { resource, operation, runner, error } = message;
     // Renamed at the end, because a body that is an array changes the operation.
@@ -114,7 +120,6 @@ function traceOperations(tracer: Tracer): () => void {
 }
 
 function traceStatements(tracer: Tracer, meter: Meter): () => void {
-  const spans = new WeakMap<object, Span>();
   const duration = meter.createHistogram('db.client.operation.duration', {
     unit: 's',
     description: 'Duration of database client operations.',
@@ -125,10 +130,10 @@ function traceStatements(tracer: Tracer, meter: Meter): () => void {
     if (isTraced()) return;
     const { summary, text } = data as StatementMessage;
     const attributes = { ...nameOf(summary), ...(text === null ? {} : { 'db.query.text': text }) };
-    spans.set(data as object, tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }));
+    (data as Spanned)[SPAN] = tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes });
   };
   const end = (data: unknown): void => {
-    const span = spans.get(data as object);
+    const { [SPAN]: span } = data as Spanned;
     if (!span) return;
     const message = data as StatementMessage;
     const { batchSize, rows, wait, error } = message;

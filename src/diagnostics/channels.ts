@@ -53,8 +53,17 @@ function channelOf<M extends object>(name: string): TracingChannel<M, M> {
   return tracingChannel<M, M>(`crud-controllers:${name}`);
 }
 
-/** Messages of requests that are published. */
-const messages = new WeakMap<IncomingMessage, OperationMessage>();
+const MESSAGE = Symbol('operation of the request');
+
+/** A property, because a map of requests would cost the collector of garbage as much as all else of the channels. */
+interface PublishedRequest extends IncomingMessage {
+  [MESSAGE]?: OperationMessage;
+}
+
+/** The operation of a request that is published, or was; undefined for any other. */
+export function operationOf(request: PublishedRequest): Readonly<OperationMessage> | undefined {
+  return request[MESSAGE];
+}
 
 type OperationScope = <T>(message: OperationMessage, work: () => T) => T;
 
@@ -67,7 +76,7 @@ export function setOperationScope(next: OperationScope | null): void {
 
 /** Runs the work of a request. */
 export function traceOperation<T>(message: OperationMessage, work: () => Promise<T>): Promise<T> {
-  messages.set(message.request, message);
+  (message.request as PublishedRequest)[MESSAGE] = message;
   const within = scope;
   const run = within ? () => within(message, work) : work;
   return operationChannel.tracePromise(run, message) as Promise<T>;
@@ -79,7 +88,7 @@ export function noteOperation(
   known: Partial<Pick<OperationMessage, 'operation' | 'runner'>>,
 ): void {
   if (!operationChannel.hasSubscribers) return;
-  const message = messages.get(request);
+  const message = (request as PublishedRequest)[MESSAGE];
   if (message) Object.assign(message, known);
 }
 

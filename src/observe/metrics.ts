@@ -1,13 +1,12 @@
 /** Metrics of requests, statements and connections, by the names of OpenTelemetry's conventions, in the registry of prom-client. */
 
-import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type * as PromClient from 'prom-client';
 import type { Sequelize } from 'sequelize';
 import {
   errorType,
-  type OperationMessage,
   operationChannel,
+  operationOf,
   type StatementMessage,
   statementChannel,
 } from '../diagnostics/channels.js';
@@ -54,14 +53,14 @@ export function createMetrics(served: Iterable<Sequelize>): Metrics {
   for (const sequelize of served) instances.add(sequelize);
   // `metricsProblem` has loaded it before.
   shared ??= register(load() as typeof PromClient);
-  const { registry, requests, operations } = shared;
+  const { registry, requests } = shared;
   return {
     contentType: registry.contentType,
     read: () => registry.metrics(),
     observe(request, response, next) {
       const end = requests.startTimer();
       response.once('close', () => {
-        const { resource = '', operation = '' } = operations.get(request) ?? {};
+        const { resource = '', operation = '' } = operationOf(request) ?? {};
         end({
           http_request_method: request.method,
           // A path without a route can be any text, and each label is kept for ever.
@@ -162,11 +161,8 @@ function register({
         this.set(read());
       },
     });
-  const operations = new WeakMap<IncomingMessage, OperationMessage>();
-  operationChannel.start.subscribe((message) => {
-    const operation = message as OperationMessage;
-    operations.set(operation.request, operation);
-  });
+  // Operations are published for subscribers alone.
+  operationChannel.start.subscribe(() => {});
   statementChannel.asyncEnd.subscribe((message) => {
     const { summary, wait, duration, batchSize, error } = message as StatementMessage;
     if (wait !== null) {
@@ -181,7 +177,7 @@ function register({
       );
     }
   });
-  return { registry, requests, operations };
+  return { registry, requests };
 }
 
 function poolUsage(): readonly PoolUsage[] {

@@ -93,8 +93,13 @@ interface Times {
 }
 
 const times = new AsyncLocalStorage<Times>();
-/** Whose the statements under way are. */
-const underway = new WeakMap<object, Times>();
+const TIMES = Symbol('times of the request');
+
+/** A property: a map of all statements under way would cost the collector of garbage more than they do. */
+interface TimedStatement extends StatementMessage {
+  [TIMES]?: Times;
+}
+
 let isSubscribed = false;
 
 /** Adds the header. Statements that go on at the same time are added up. */
@@ -121,12 +126,11 @@ function subscribe(): void {
   isSubscribed = true;
   statementChannel.start.subscribe((message) => {
     const own = times.getStore();
-    if (own) underway.set(message as object, own);
+    if (own) (message as TimedStatement)[TIMES] = own;
   });
   statementChannel.asyncEnd.subscribe((message) => {
-    const own = underway.get(message as object);
+    const { [TIMES]: own, wait, duration } = message as TimedStatement;
     if (!own) return;
-    const { wait, duration } = message as StatementMessage;
     own.wait += wait ?? 0;
     own.db += duration ?? 0;
   });
