@@ -322,9 +322,6 @@ function others(results) {
     ],
   ];
   return [
-    place('docs/operations.md', 'Without subscribers they cost one look each, {} ns.', () => [
-      results('visibility').matched(/A look takes (\d+) ns/),
-    ]),
     ...Object.entries(transfers).map(([title, row]) =>
       place('bench/README.md', `| ${title} | {} |`, () => [
         results('transfer').written('Whole exports', row, 'to the limit'),
