@@ -231,8 +231,9 @@ export class Feed {
     try {
       if (signal?.isLed && !signal.isBack && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
       else {
-        if (signal) signal.isBack = false;
         const latest = await this.#check();
+        // Not before: while a database is restored, a check fails.
+        if (signal) signal.isBack = false;
         signal?.publish(latest.n);
         await this.#deliver(latest);
       }
