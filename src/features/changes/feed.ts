@@ -229,11 +229,9 @@ export class Feed {
   async #findAndDeliver(): Promise<void> {
     const { signal, logger } = this.context;
     try {
-      if (signal?.isLed && !signal.isBack && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
+      if (signal?.isLed && this.#isDelivered(signal.n)) this.#ledAt = performance.now();
       else {
         const latest = await this.#check();
-        // Not before: while a database is restored, a check fails.
-        if (signal) signal.isBack = false;
         signal?.publish(latest.n);
         await this.#deliver(latest);
       }
@@ -268,9 +266,9 @@ export class Feed {
     this.#delivered = to;
   }
 
-  /** True where a tick has been delivered, and each one that a request has found. */
+  /** True where a tick is the last that was delivered, and no request has found a later one. */
   #isDelivered(n: number): boolean {
-    return this.#delivered !== null && Math.max(n, this.#latest?.n ?? 0) <= this.#delivered.n;
+    return n === this.#delivered?.n && (this.#latest?.n ?? 0) <= n;
   }
 
   /** Has those catch up that have missed something: they were busy, or have failed in the middle of a window. */

@@ -9,10 +9,8 @@ const PATIENCE = 3_500;
 
 /** The signals of the processes of one database. Without them each process polls by itself. */
 export class TickSignal {
-  /** The newest tick that was heard of. */
+  /** The newest tick that was heard of. It is an earlier one where the database has lost commits. */
   n = 0;
-  /** True where it came before one that was heard of earlier: the database is another one, or has lost commits. */
-  isBack = false;
   readonly #me = randomUUID();
   #listener: Redis | null = null;
   /** When a process that comes before this one was last heard. */
@@ -42,7 +40,6 @@ export class TickSignal {
       this.#heardAt = performance.now();
       const tick = Number(n);
       if (tick === this.n) return;
-      this.isBack ||= tick < this.n;
       this.n = tick;
       wake();
     });
