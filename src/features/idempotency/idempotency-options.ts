@@ -10,7 +10,8 @@ export interface IdempotencyOption {
    * the transaction of the write, into the table `crud_idempotency` beside the tables of the models: made by `createAll`, and
    * printed by `npx crud-controllers sql`. Only answers of success are kept. A second request with the key gets the same status,
    * body, `Location` and `ETag`, with `Idempotent-Replayed: true`, after `dependencies`, `can` and the principal. 422: the key was used
-   * for another request. 409 with `Retry-After`: the first one is under way. Without the option a write with the header is 400.
+   * for another request. 409 with `Retry-After`: the first one is under way. Without the option a write with the header is 400, and so
+   * is one whose body a method reads by itself, or stores on a disk.
    * Default: none.
    *
    * @example

@@ -236,17 +236,14 @@ interface SentFiles {
 function ownBody(request: Request): string {
   const { file, files } = request as SentFiles;
   const sent = [file ?? [], Object.values(files ?? {})].flat(2) as readonly SentFile[];
-  const isKnown = !hasBody(request) || (isRead(request) && sentBody(request) !== '');
-  if (!isKnown || sent.some(({ buffer }) => buffer === undefined)) throw new RefusedRequestError(400, UNREAD);
-  const parts = sent.map(({ fieldname, originalname, buffer = EMPTY }) => [
-    fieldname,
-    originalname,
-    digest(buffer),
-  ]);
-  return sentBody(request) + (parts.length > 0 ? JSON.stringify(parts) : '');
+  const text = sentBody(request);
+  const isKnown = !hasBody(request) || (isRead(request) && text !== '');
+  const parts = sent.map(
+    ({ fieldname, originalname, buffer }) => buffer && [fieldname, originalname, digest(buffer)],
+  );
+  if (!isKnown || parts.includes(undefined)) throw new RefusedRequestError(400, UNREAD);
+  return parts.length > 0 ? text + JSON.stringify(parts) : text;
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /** An override may have set the headers by itself. */
 function answerOf({ status, headers, body }: AnswerDraft, response: Response): KeptAnswer {
