@@ -36,7 +36,7 @@ const RPC_METADATA = createContextKey('OpenTelemetry SDK Context Key RPC_METADAT
 
 const SPAN = Symbol('span');
 
-/** A message with its span. A property, because a map of all messages would cost the collector of garbage. */
+/** A message with its span. */
 interface Spanned {
   [SPAN]?: Span;
 }

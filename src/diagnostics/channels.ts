@@ -55,7 +55,7 @@ function channelOf<M extends object>(name: string): TracingChannel<M, M> {
 
 const MESSAGE = Symbol('operation of the request');
 
-/** A property, because a map of requests would cost the collector of garbage as much as all else of the channels. */
+/** A property, as those of all messages: a map of them would cost the collector of garbage as much as all else of the channels. */
 interface PublishedRequest extends IncomingMessage {
   [MESSAGE]?: OperationMessage;
 }

@@ -95,7 +95,7 @@ interface Times {
 const times = new AsyncLocalStorage<Times>();
 const TIMES = Symbol('times of the request');
 
-/** A property: a map of all statements under way would cost the collector of garbage more than they do. */
+/** A statement with the times of its request. */
 interface TimedStatement extends StatementMessage {
   [TIMES]?: Times;
 }
