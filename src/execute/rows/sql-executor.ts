@@ -33,7 +33,14 @@ import type { Predicate } from '../../request/query/predicate.js';
 import { isPromise, type Maybe, then } from '../../util/promises.js';
 import { type Executor, whyUnwritten } from '../executor.js';
 import { findPage, type Page } from '../page.js';
-import { hasValues, intoSlots, now, type RowShape } from '../sql/encode-parameter.js';
+import {
+  hasValues,
+  intoSlots,
+  intoValues,
+  now,
+  type RowShape,
+  type TakeText,
+} from '../sql/encode-parameter.js';
 import { OperationCompiler } from '../sql/operation-compiler.js';
 import type { TableSql } from '../sql/select-sql.js';
 import { fillSlots, joinSlots, NO_SLOTS, type Slots, type Statement, textOf } from '../sql/statement.js';
@@ -159,7 +166,7 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       case 'insert':
         return (await triggersOf(this.#compiler.table, on)).hideInserts
           ? null
-          : this.#insertOf(operation, filled);
+          : this.#insertOf(operation, intoSlots(filled));
       case 'update': {
         filled[NOW.slot] = now();
         const shape = this.#compiler.encoder.changes(operation.set, intoSlots(filled));
@@ -181,24 +188,26 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
 
   async #insert(operation: InsertOperation, slots: Slots, on: StatementTarget): Promise<FoundRows | null> {
     const { references = [] } = operation;
-    const filled = joinSlots(slots, NO_SLOTS);
-    const statement = this.#insertOf(operation, filled);
+    const filled = references.length > 0 ? joinSlots(slots, NO_SLOTS) : null;
+    const values: (string | null)[] = [];
+    const take = filled ? intoSlots(filled) : intoValues(values);
+    const statement = this.#insertOf(operation, take);
     const known = triggersOf(this.#compiler.table, on);
     const { hideInserts, areThere } = isPromise(known) ? await known : known;
     if (!statement || hideInserts) return null;
+    const sent = filled ? fillSlots(statement, filled) : values;
     let written: TextResult;
     try {
-      written = await write(on, statement, filled, areThere ? undefined : null);
+      written = await on.write(statement.text, sent, areThere ? undefined : null);
     } catch (error) {
       throw isRuledOut(error) ? notStored('insert') : error;
     }
     if (written.rows.length > 0) return written;
-    if (references.length > 0) {
-      const { rows: marks } = await write(on, this.#compiler.check(references), filled);
-      this.#refuse(references, marks[0] ?? []);
-    }
+    if (!filled) throw notStored('insert');
+    const { rows: marks } = await write(on, this.#compiler.check(references), filled);
+    this.#refuse(references, marks[0] ?? []);
     // Rows that the references were missing at first may be there by now.
-    const again = references.length > 0 ? await write(on, statement, filled) : written;
+    const again = await write(on, statement, filled);
     if (again.rows.length === 0) throw notStored('insert');
     return again;
   }
@@ -229,8 +238,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     return rows.length > 0;
   }
 
-  #insertOf(operation: InsertOperation, filled: Record<string, string | null>): Statement | null {
-    const shape = this.#compiler.encoder.newRow(operation.row, intoSlots(filled));
+  #insertOf(operation: InsertOperation, take: TakeText): Statement | null {
+    const shape = this.#compiler.encoder.newRow(operation.row, take);
     return shape === null ? null : this.#compiler.insert(shape, operation);
   }
 

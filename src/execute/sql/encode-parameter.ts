@@ -187,6 +187,9 @@ export class RowEncoder {
   /** Made once more after the catalogue was read: it says which columns take no value, and which have one of their own. */
   readonly #columns: () => readonly WrittenColumn[];
   readonly #updatedAt: string | undefined;
+  /** Most rows have the shape of the row before them, and a map finds the same string without another hash. */
+  #lastRow: RowShape = '';
+  #lastChange: RowShape = '';
 
   constructor({ model, attributes }: ModelInfo) {
     const defaults = defaultValues(model);
@@ -243,30 +246,45 @@ export class RowEncoder {
   ): RowShape | null {
     // Sequelize takes the moment of the write instead.
     if (this.#updatedAt !== undefined && given[this.#updatedAt] !== undefined) return null;
+    const last = make ? this.#lastRow : this.#lastChange;
+    let isLast = true;
     let shape = '';
     for (const column of this.#columns()) {
-      const { attribute, isTimestamp } = column;
-      const own = given[attribute.name];
-      const value = own === undefined && make && !column.isGenerated ? make(column) : own;
-      if (value === undefined) {
-        if (make && column.isRequired) return null;
-        shape += '0';
-        continue;
-      }
-      // A timestamp of ours is a text already.
-      const isText = isTimestamp && typeof value === 'string';
-      const encoded = isText ? ownMoment(attribute.type, value) : encodeParameter(attribute.type, value);
-      const added = encoded === undefined && make === null ? addedText(value) : undefined;
-      const text = encoded === undefined ? added : encoded;
-      // Sequelize compares documents as JavaScript reads them, and PostgreSQL with all their digits.
-      const isCompared = make === null && column.isDocument;
-      if (text === undefined || (isCompared && holdsRounded(value))) return null;
-      if (added !== undefined) shape += '+';
-      else shape += own === undefined && isTimestamp ? 'n' : '1';
-      take(column, text, value);
+      const mark = encodeColumn(column, given[column.attribute.name], take, make);
+      if (mark === null) return null;
+      if (isLast && last[column.place] === mark) continue;
+      if (isLast) shape = last.slice(0, column.place);
+      isLast = false;
+      shape += mark;
     }
+    if (isLast) return last;
+    if (make) this.#lastRow = shape;
+    else this.#lastChange = shape;
     return shape;
   }
+}
+
+/** Takes the text of a column, and returns its mark; null where only Sequelize can write the value. @param own the value given */
+function encodeColumn(
+  column: WrittenColumn,
+  own: unknown,
+  take: TakeText,
+  make: ((column: WrittenColumn) => unknown) | null,
+): string | null {
+  const { type } = column.attribute;
+  const value = own === undefined && make && !column.isGenerated ? make(column) : own;
+  if (value === undefined) return make && column.isRequired ? null : '0';
+  // A timestamp of ours is a text already.
+  const isText = column.isTimestamp && typeof value === 'string';
+  const encoded = isText ? ownMoment(type, value) : encodeParameter(type, value);
+  const added = encoded === undefined && make === null ? addedText(value) : undefined;
+  const text = encoded === undefined ? added : encoded;
+  // Sequelize compares documents as JavaScript reads them, and PostgreSQL with all their digits.
+  const isCompared = make === null && column.isDocument;
+  if (text === undefined || (isCompared && holdsRounded(value))) return null;
+  take(column, text, value);
+  if (added !== undefined) return '+';
+  return own === undefined && column.isTimestamp ? 'n' : '1';
 }
 
 function addedText(value: unknown): string | undefined {
@@ -277,12 +295,20 @@ function ownMoment(type: ColumnType, moment: string): string {
   return type.kind === 'date' && type.zone !== undefined ? localText(new Date(moment), type.zone) : moment;
 }
 
-type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
+/** Takes the text of a column. */
+export type TakeText = (column: WrittenColumn, text: string | null, value: unknown) => void;
 
 /** Puts texts into the slots of a statement for one row. */
 export function intoSlots(slots: Record<string, string | null>): TakeText {
   return ({ slot }, text) => {
     slots[slot] = text;
+  };
+}
+
+/** Adds texts to the values of a statement for one row. */
+export function intoValues(values: (string | null)[]): TakeText {
+  return (_, text) => {
+    values.push(text);
   };
 }
 

@@ -18,7 +18,7 @@ import type {
 } from '../../operation/operation.js';
 import { allOf } from '../../operation/predicates.js';
 import type { Junction, Predicate, Value } from '../../request/query/predicate.js';
-import { BoundedCache } from '../../util/memo.js';
+import { BoundedCache, keptIn } from '../../util/memo.js';
 import { RowEncoder, type RowShape } from './encode-parameter.js';
 import { type LiftedPredicate, liftValues, UNCONDITIONAL } from './lift-values.js';
 import { compilePredicate } from './predicate-sql.js';
@@ -58,6 +58,8 @@ export class OperationCompiler {
   readonly #lists = ofTables(() => new BoundedCache<ListSql>());
   readonly #ranges = ofTables(() => new BoundedCache<readonly SqlFragment[]>());
   readonly #statements = ofTables(() => new BoundedCache<Statement>());
+  /** Inserts without a condition, by shape. */
+  readonly #inserts = ofTables(() => new WeakMap<SelectionSql, BoundedCache<Statement>>());
   readonly #reads = ofTables(() => new WeakMap<ReadOperation, Statement>());
   #planned = new BoundedCache<boolean>();
   /** Indexes that the entries of `#planned` are based on. */
@@ -83,10 +85,13 @@ export class OperationCompiler {
     { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
     const selection = this.#selection(returning);
-    const where = references.length === 0 ? null : allOf(...references.map(referredRow));
-    return this.#bound(where, `insert ${shape} ${selection.number} `, (lifted) =>
-      compileInsert(this.table, this.encoder.attributesOf(shape), lifted, selection),
-    );
+    const compile = (where: Predicate | null) =>
+      compileInsert(this.table, this.encoder.attributesOf(shape), where, selection);
+    // By the shape alone, whose hash is known. A longer name would be hashed for each row.
+    if (references.length === 0)
+      return keptIn(this.#inserts(), selection, () => new BoundedCache()).get(shape, () => compile(null));
+    const where = allOf(...references.map(referredRow));
+    return this.#bound(where, `insert ${shape} ${selection.number} `, compile);
   }
 
   /** @param shape of the changes */

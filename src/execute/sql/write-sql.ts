@@ -41,7 +41,8 @@ export function rowReferred<V extends Value>(
 }
 
 /**
- * Inserts a row with values for some attributes; the other columns get the defaults of the table.
+ * Inserts a row with values for some attributes; the other columns get the defaults of the table. Without a condition, the
+ * parameters are these values in their order.
  *
  * @param where a condition on the values; null is none
  */
