@@ -126,7 +126,7 @@ class WriterController implements CrudController<Writer> {
     const found = await this.service.getMany(request);
     const isFiltered = request.parsed.filter.length > 0;
     const items = (Array.isArray(found) ? found : found.data) as Writer[];
-    return items.map(({ books = [], ...own }) => (isFiltered ? own : { ...own, books: firstOf(books) }));
+    return items.map(({ books, ...own }) => (isFiltered || !books ? own : { ...own, books: firstOf(books) }));
   }
 }
 
