@@ -8,14 +8,18 @@ import { mustRefuse, refusal } from '../connection/open-connection.js';
  * first segment gets a router of its own: the same layers in the same order, without those whose path begins with another
  * segment. Layers that are left out could not have matched, so every request meets the same layers as before. A layer that
  * may match under any segment (a middleware, a parameter, a regular expression) is in all of them.
+ *
+ * @param kept first segments of routes that are mounted behind, in small letters: routes that take any segment do not take these
  */
-export function dispatchBySegment(whole: Router): RequestHandler {
+export function dispatchBySegment(whole: Router, kept: readonly string[] = []): RequestHandler {
   const elsewhere = express.Router();
-  const segments = new Map<string, Router>();
+  const segments = new Map(kept.map((segment) => [segment, express.Router()]));
   for (const layer of whole.stack) {
     const segment = literalSegment(layer.route?.path);
     if (segment === undefined) {
-      for (const router of [elsewhere, ...segments.values()]) router.stack.push(layer);
+      elsewhere.stack.push(layer);
+      for (const [name, router] of segments)
+        if (!kept.includes(name) || !isWide(layer.route?.path)) router.stack.push(layer);
       continue;
     }
     const router = segments.get(segment) ?? routerLike(elsewhere);
@@ -49,6 +53,21 @@ const PLAIN_PATH = /^\/([\w\-.~]+)(?:\/(?:[\w\-.~]+|:\w+))*\/?$/;
 /** The segment that every path begins with that this route matches, in small letters; undefined when there is none. */
 function literalSegment(path: unknown): string | undefined {
   return typeof path === 'string' ? PLAIN_PATH.exec(path)?.[1]?.toLowerCase() : undefined;
+}
+
+/** True for the path of a route that takes any first segment: a parameter, a wildcard, or a regular expression for nearly all paths. */
+function isWide(path: unknown): boolean {
+  if (typeof path === 'string') return /^\/?[:*{(]/.test(path);
+  if (!(path instanceof RegExp)) return false;
+  const matching = new RegExp(path.source, path.flags.replace(/[gy]/g, ''));
+  return ['/any-other', '/any-other/path'].some((other) => matching.test(other));
+}
+
+/** The first segments of paths, as far as they are below a prefix. */
+export function segmentsBelow(prefix: string, paths: readonly string[]): readonly string[] {
+  const below = paths.filter((path) => path.startsWith(`${prefix}/`));
+  const segments = below.map((path) => firstSegment(path.slice(prefix.length)));
+  return [...new Set(segments)].filter((segment) => segment !== '');
 }
 
 /** The first segment of a path, not decoded, in small letters: Express ignores case, and decodes parameters only. */

@@ -129,6 +129,51 @@ describe('an own controller below a resource', () => {
     expect((await agent.get('/notes/size')).status).to.equal(400);
   });
 
+  for (const routePrefix of ['', '/api']) {
+    it(`leaves health and documentation${routePrefix && ` under ${routePrefix}`} where it takes any path`, async () => {
+      @JsonController()
+      class AnyPathController {
+        @Get('/:slug')
+        page(@Param('slug') slug: string) {
+          return by(slug);
+        }
+
+        @All('/:section/:slug')
+        section(@Param('section') section: string) {
+          return by(section);
+        }
+
+        @Get(/^\/(?!v\d).*/)
+        rest() {
+          return by('rest');
+        }
+
+        @Get('/health/:name/details')
+        details(@Param('name') name: string) {
+          return by(`details of ${name}`);
+        }
+      }
+      const { agent } = await buildApp({
+        models: [Note, Remark],
+        controllers: [AnyPathController],
+        routePrefix,
+        health: { prefix: `${routePrefix}/health` },
+        docs: { path: `${routePrefix}/docs` },
+      });
+      const at = routePrefix;
+      expectJson(await agent.get(`${at}/health/live`), 200, { status: 'alive' });
+      expect((await agent.get(`${at}/health/ready`)).body.status).to.equal('healthy');
+      expect((await agent.get(`${at}/openapi.json`)).body.openapi).to.equal('3.1.0');
+      expect((await agent.get(`${at}/docs`)).text).to.include('<title>');
+      expectNoMethod(await agent.post(`${at}/health/ready`), 'POST', 'GET, HEAD, OPTIONS');
+      expectJson(await agent.get(`${at}/page`), 200, by('page'));
+      expectJson(await agent.get(`${at}/blog/page`), 200, by('blog'));
+      expectJson(await agent.get(`${at}/a/b/c`), 200, by('rest'));
+      expectJson(await agent.get(`${at}/health/db/details`), 200, by('details of db'));
+      expect((await agent.get(`${at}/notes`)).body.total).to.equal(1);
+    });
+  }
+
   describe('is refused', () => {
     it('[U5] where nothing would ever ask it', async () => {
       @JsonController('/notes')
