@@ -5,9 +5,7 @@ import type { Model, Sequelize } from 'sequelize';
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { Endpoint } from '../../declare/endpoint.js';
 import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
-import type { RowKey } from '../../describe/model-info.js';
 import { ownModel } from '../../describe/record.js';
-import { partsOf } from '../../describe/row-key.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
 import { ConcurrentModificationError } from '../../errors/errors.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
@@ -22,7 +20,7 @@ import {
 import { storedText } from '../customization/hydrate-record.js';
 import { destroysRecords, hookOptions, runsCodeInWrites } from '../customization/plain-queries.js';
 import { inTransaction } from '../session/database-session.js';
-import { encodeParameter, idTextOf } from '../sql/encode-parameter.js';
+import { idTextOf, textOfId } from '../sql/encode-parameter.js';
 import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
@@ -145,16 +143,11 @@ function followWrite<M extends Model>(
       key: idTextOf(primaryKey, ({ name }) => storedText(info, record, name)) as string,
       stored: (attribute) => storedText(info, record, attribute),
     }));
-    const ids = id === undefined ? [] : [textOfId(info.address, id)];
-    const gone = keys ? keys.map((each) => textOfId(primaryKey, each)) : ids;
+    const ids = id === undefined ? [] : [textOfId(info.address, id) as string];
+    const gone = keys ? keys.map((each) => textOfId(primaryKey, each) as string) : ids;
     const all = rows.length > 0 || count === 0 ? rows : gone.map((key) => ({ key, stored: () => undefined }));
     if (all.length > 0) await afterWrite({ endpoint, records: all }, on);
   };
-}
-
-function textOfId(key: RowKey, id: unknown): string {
-  const parts = partsOf(key, id);
-  return idTextOf(key, ({ type }, index) => encodeParameter(type, parts[index])) as string;
 }
 
 function rowWriteOf(operation: Operation): RowWrite {

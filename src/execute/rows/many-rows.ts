@@ -2,7 +2,6 @@
 
 import { keyAttributes } from '../../describe/foreign-keys.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { partsOf } from '../../describe/row-key.js';
 import { ofTables } from '../../describe/table-facts.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { missingReference } from '../../errors/sequelize-error.js';
@@ -16,21 +15,15 @@ import type {
 } from '../../operation/operation.js';
 import { allOf, compared, withKeys } from '../../operation/predicates.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
-import { BoundedCache, keptIn } from '../../util/memo.js';
-import {
-  arrayLiteral,
-  encodeParameter,
-  intoCells,
-  intoSlots,
-  now,
-  RowEncoder,
-} from '../sql/encode-parameter.js';
+import { BoundedCache } from '../../util/memo.js';
+import { arrayLiteral, intoCells, intoSlots, now, RowEncoder, textsOfId } from '../sql/encode-parameter.js';
 import { liftAll } from '../sql/lift-values.js';
 import {
   bindRows,
   type GivenRow,
   isBindable,
   keysSlot,
+  newRowsByShape,
   placeOf,
   STATES,
   sequenceSlot,
@@ -109,13 +102,8 @@ export class ManyRows {
     on: StatementTarget,
   ): Promise<FoundRows | null> {
     if (lacksState(this.#info, returning)) return null;
-    const groups = new Map<string, GivenRow[]>();
-    for (const [place, row] of rows.entries()) {
-      const given: GivenRow = { place, texts: [], lengths: [] };
-      const shape = this.#encoder.newRow(row, intoCells(given));
-      if (shape === null || given.isNested) return null;
-      keptIn(groups, shape, () => []).push(given);
-    }
+    const groups = newRowsByShape(this.#encoder, rows);
+    if (!groups) return null;
     const shapes = [...groups.keys()].sort();
     const parts = shapes.map((shape) => ({
       columns: this.#encoder.columnsOf(shape, '1'),
@@ -171,16 +159,10 @@ export class ManyRows {
     if (!isPlain || watchColumns || dropped.size > 0) return null;
     if ((changeInserts || hideInserts || hideUpdates) && isShown(operation.returning)) return null;
     if (lacksState(this.#info, operation.returning)) return null;
-    const created: GivenRow[] = [];
-    let shape: string | null = null;
-    for (const [place, row] of rows.entries()) {
-      const given: GivenRow = { place, texts: [], lengths: [] };
-      const own = this.#encoder.newRow(row, intoCells(given));
-      if (own === null || given.isNested || (shape !== null && own !== shape)) return null;
-      created.push(given);
-      shape = own;
-    }
-    return this.#update(operation, slots, on, { shape: shape ?? '', rows: created });
+    const groups = newRowsByShape(this.#encoder, rows);
+    if (!groups || groups.size > 1) return null;
+    const [[shape, created] = ['', []]] = groups;
+    return this.#update(operation, slots, on, { shape, rows: created });
   }
 
   async #update(
@@ -208,9 +190,7 @@ export class ManyRows {
       const row: GivenRow = { place, texts: [], lengths: [] };
       const own = this.#encoder.changes(values, intoCells(row));
       if (own === null || row.isNested) return null;
-      const parts = partsOf(address, key);
-      for (const [part, { type }] of address.entries()) {
-        const text = encodeParameter(type, parts[part]);
+      for (const [part, text] of textsOfId(address, key).entries()) {
         if (typeof text !== 'string') return null;
         keys[part]?.push(text);
       }

@@ -67,8 +67,14 @@ export function keySlots(key: RowKey, id: unknown): Readonly<Record<string, stri
     const text = encodeParameter(first.type, id);
     return typeof text === 'string' ? { id: text } : null;
   }
+  const texts = textsOfId(key, id);
+  return slotsOfTexts(key, (_, index) => texts[index]);
+}
+
+/** The text of each part of an id; null and undefined where no row has such a part. */
+export function textsOfId(key: RowKey, id: unknown): readonly (string | null | undefined)[] {
   const parts = partsOf(key, id);
-  return slotsOfTexts(key, ({ type }, index) => encodeParameter(type, parts[index]));
+  return key.map(({ type }, index) => encodeParameter(type, parts[index]));
 }
 
 /** The texts of a key by the slots of its parts; null where one is missing. */
@@ -83,6 +89,12 @@ export function slotsOfTexts(
     slots[idSlot(key, part.name).slot] = text;
   }
   return slots;
+}
+
+/** The text of an id; undefined where no row has it. */
+export function textOfId(key: RowKey, id: unknown): string | undefined {
+  const texts = textsOfId(key, id);
+  return idTextOf(key, (_, index) => texts[index]);
 }
 
 /** The text of an id of these texts; undefined where one is missing. */

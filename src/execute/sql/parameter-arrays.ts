@@ -5,7 +5,17 @@
 import type { ColumnType } from '../../describe/column-type.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import type { Slot } from '../../request/query/predicate.js';
-import { arrayLiteral, type PlacedColumn, type RowCells, type WrittenAttribute } from './encode-parameter.js';
+import { keptIn } from '../../util/memo.js';
+import {
+  arrayLiteral,
+  intoCells,
+  type PlacedColumn,
+  type RowCells,
+  type RowEncoder,
+  type RowShape,
+  type WriteValues,
+  type WrittenAttribute,
+} from './encode-parameter.js';
 import type { ColumnSql } from './predicate-sql.js';
 import type { TableSql } from './select-sql.js';
 import { columnName, identifier, joinSql, raw, type SqlFragment, sql } from './sql-fragment.js';
@@ -144,6 +154,23 @@ export function isComparedAsText(type: ColumnType): boolean {
 /** The values of a row, and its place among all of the request. */
 export interface GivenRow extends RowCells {
   readonly place: number;
+}
+
+/** New rows by shape, in the order of their first ones; null where only Sequelize can write one of them. */
+export function newRowsByShape(
+  encoder: RowEncoder,
+  rows: Iterable<WriteValues>,
+): Map<RowShape, GivenRow[]> | null {
+  const groups = new Map<RowShape, GivenRow[]>();
+  let place = 0;
+  for (const row of rows) {
+    const given: GivenRow = { place, texts: [], lengths: [] };
+    const shape = encoder.newRow(row, intoCells(given));
+    if (shape === null || given.isNested) return null;
+    keptIn(groups, shape, () => []).push(given);
+    place += 1;
+  }
+  return groups;
 }
 
 /** Puts the values of a group into slots. */

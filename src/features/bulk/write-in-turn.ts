@@ -8,12 +8,12 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo, RowKey } from '../../describe/model-info.js';
-import { keyNames, keyText, partsOf } from '../../describe/row-key.js';
+import { keyNames, keyText } from '../../describe/row-key.js';
 import { NotFoundError, noSuchRecord } from '../../errors/errors.js';
 import { refusedRow } from '../../execute/executor.js';
 import type { Repository } from '../../execute/records/repository.js';
 import type { RequestUnit } from '../../execute/records/unit-of-work.js';
-import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import { textsOfId } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
 import { compileCompletions, completeInSession } from '../../handle/around.js';
@@ -248,7 +248,7 @@ async function lockTargets(
 
 /** Places of items by their keys. Two requests that create the same records in one order cannot wait for each other. */
 function byKey(items: readonly BulkItem[], keyOf: NonNullable<SingleWork['keyOf']>): readonly number[] {
-  const texts = items.map(({ input }) => (input ? keyTexts(keyOf(input), input.id).join('\0') : ''));
+  const texts = items.map(({ input }) => (input ? textsOfId(keyOf(input), input.id).join('\0') : ''));
   const compare = (one: string, other: string) => Number(one > other) - Number(one < other);
   return [...items.keys()].sort((one, other) => compare(texts[one] as string, texts[other] as string));
 }
@@ -274,12 +274,7 @@ function writtenBefore(
 /** Rows with these keys. Ids that no row can have are left out. */
 export function byKeys(key: RowKey, ids: readonly unknown[]): Filter {
   const isWhole = (each: readonly unknown[]) => each.every((text) => typeof text === 'string');
-  return withKeys(key, ids.map((id) => keyTexts(key, id)).filter(isWhole) as string[][]);
-}
-
-function keyTexts(key: RowKey, id: unknown): readonly unknown[] {
-  const parts = partsOf(key, id);
-  return key.map(({ type }, index) => encodeParameter(type, parts[index]));
+  return withKeys(key, ids.map((id) => textsOfId(key, id)).filter(isWhole) as string[][]);
 }
 
 /** A key of a record, as in a path. */

@@ -2,9 +2,8 @@
 import type { Action } from 'routing-controllers';
 import type { SubresourcePlan } from '../../compile/resource-plan.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
-import { partsOf } from '../../describe/row-key.js';
 import { ConcurrentModificationError } from '../../errors/errors.js';
-import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import { textsOfId } from '../../execute/sql/encode-parameter.js';
 import { bindRows, type GivenRow } from '../../execute/sql/parameter-arrays.js';
 import { joinSlots, type Slots } from '../../execute/sql/statement.js';
 import { PARENT, relatedSlots } from '../../operation/related-rows.js';
@@ -83,8 +82,7 @@ export function findSlots(
   const { address } = below.target.info;
   const rows = items.flatMap(({ id }, place): GivenRow[] => {
     if (id === undefined) return [];
-    const parts = partsOf(address, id);
-    const texts = address.map(({ type }, index) => encodeParameter(type, parts[index]));
+    const texts = [...textsOfId(address, id)];
     return texts.every((text) => typeof text === 'string') ? [{ place, texts, lengths: [] }] : [];
   });
   const slots = joinSlots(relatedSlots(input.related), { [PARENT.slot]: key });

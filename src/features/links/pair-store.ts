@@ -17,8 +17,8 @@ import { ManyRows } from '../../execute/rows/many-rows.js';
 import { COUNTED } from '../../execute/rows/many-writes.js';
 import { joinableSession, runInSavepoint } from '../../execute/session/savepoint.js';
 import { selectValues } from '../../execute/session/select-values.js';
-import { intoCells, now, RowEncoder } from '../../execute/sql/encode-parameter.js';
-import { bindRows, type GivenRow, isBindable } from '../../execute/sql/parameter-arrays.js';
+import { now, RowEncoder } from '../../execute/sql/encode-parameter.js';
+import { bindRows, isBindable, newRowsByShape } from '../../execute/sql/parameter-arrays.js';
 import { joinSlots } from '../../execute/sql/statement.js';
 import { LEFT_BEHIND } from '../../execute/sql/write-matching-sql.js';
 import { NOW } from '../../execute/sql/write-sql.js';
@@ -32,7 +32,6 @@ import { constantDefault } from '../../request/constant-default.js';
 import { recordValue } from '../../request/query/rule-filters.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
-import { keptIn } from '../../util/memo.js';
 import { describePairs, isRequired, linkAttributes, shownAttributes } from './link-options.js';
 import { findPairsSql, insertPairsSql, seenPairs } from './link-sql.js';
 import {
@@ -96,15 +95,10 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   const bySql = {
     async add(request: LinkRequest, rows: readonly Values[]): Promise<number | null> {
       const { input, on } = request;
-      const groups = new Map<string, GivenRow[]>();
       const isFound = offered().every(({ found }) => found);
-      for (const [place, row] of rows.entries()) {
-        const given: GivenRow = { place, texts: [], lengths: [] };
-        // Rows with the same attributes are inserted in one order, in which no two requests wait for each other.
-        const shape = encoder.newRow(isFound ? anew(row) : row, intoCells(given));
-        if (shape === null || given.isNested) return null;
-        keptIn(groups, shape, () => []).push(given);
-      }
+      // Rows with the same attributes are inserted in one order, in which no two requests wait for each other.
+      const groups = newRowsByShape(encoder, isFound ? rows.map(anew) : rows);
+      if (!groups) return null;
       const parts = [...groups].map(([shape, given]) => ({
         given,
         columns: encoder.columnsOf(shape, '1'),

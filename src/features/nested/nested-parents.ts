@@ -1,9 +1,8 @@
 /** Rows whose children are written, and the values that children have of them. */
 import { idText } from '../../describe/id-text.js';
-import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
-import { isOfKey, partsOf } from '../../describe/row-key.js';
+import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
+import { isOfKey } from '../../describe/row-key.js';
 import type { ManyRows } from '../../execute/rows/many-rows.js';
-import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { presetOf } from '../../operation/access.js';
 import type { RequestArguments } from '../../request/parse-request.js';
@@ -73,12 +72,6 @@ export function idUnder(
   if (!isOfKey(address, given)) return id;
   const value = recordValue(attributes.get(given)?.type, key);
   return address.length === 1 ? value : { ...(id as object), [given]: value };
-}
-
-/** The texts of the parts of a key. */
-export function keyTextsOf(key: RowKey, id: unknown): readonly string[] {
-  const parts = partsOf(key, id);
-  return key.map(({ type }, index) => String(encodeParameter(type, parts[index])));
 }
 
 /** The values of a child that is created or changed. A rule of `set` may have another parent for it. */

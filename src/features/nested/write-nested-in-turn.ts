@@ -7,6 +7,7 @@ import { NotFoundError } from '../../errors/errors.js';
 import { storedText } from '../../execute/customization/hydrate-record.js';
 import type { Repository } from '../../execute/records/repository.js';
 import type { Id } from '../../execute/records/repository-operations.js';
+import { textsOfId } from '../../execute/sql/encode-parameter.js';
 import { type Access, type AccessSource, accessWith, OPEN_ACCESS } from '../../operation/access.js';
 import { allOf, compared, equalTo } from '../../operation/predicates.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
@@ -20,7 +21,6 @@ import { changedMeanwhile, isInState } from '../entity-tag.js';
 import { VERBS, type Verb } from './nested-options.js';
 import {
   idUnder,
-  keyTextsOf,
   type LevelTask,
   type LevelWork,
   type NestedParents,
@@ -73,7 +73,7 @@ export async function restOf(
   const repository = resource.repository.within(Object.assign(() => own, { to: () => OPEN_ACCESS }));
   const keys = whole.map(({ key }) => key);
   const found = await repository.lockKeys(compared(level.given, '=in=', keys), MAX_REST);
-  const textOf = (id: unknown) => JSON.stringify(keyTextsOf(info.address, id));
+  const textOf = (id: unknown) => JSON.stringify(textsOfId(info.address, id));
   const named = whole.flatMap(({ key, set }) =>
     set.update.flatMap(({ input }) => (input ? textOf(idUnder(level, info, input.id, key)) : [])),
   );
@@ -115,7 +115,7 @@ async function findNamed(
   const named = tasks.flatMap((task) => namedBy(task, inputsToLock(task.set)));
   const keys = tasks.map(({ key }) => key);
   const all = await lockRows(work, named, compared(given, '=in=', keys));
-  const textOf = (id: unknown) => JSON.stringify(keyTextsOf(info.address, id));
+  const textOf = (id: unknown) => JSON.stringify(textsOfId(info.address, id));
   const removed = new Set<NestedItem>();
   for (const task of tasks) {
     const items = task.set.delete;

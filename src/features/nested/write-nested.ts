@@ -7,6 +7,7 @@ import { sequelizeProblem } from '../../execute/customization/internals-trial.js
 import { openTest } from '../../execute/customization/plain-queries.js';
 import { ManyRows } from '../../execute/rows/many-rows.js';
 import { joinableSession, retried, runInSavepoint, runRepeatably } from '../../execute/session/savepoint.js';
+import { textsOfId } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import { type Access, accessWith } from '../../operation/access.js';
 import { allOf, compared, equalTo, withKeys } from '../../operation/predicates.js';
@@ -21,7 +22,6 @@ import { inState } from '../entity-tag.js';
 import { type NestedLevel, VERBS, type Verb } from './nested-options.js';
 import {
   idUnder,
-  keyTextsOf,
   type LevelTask,
   type LevelWork,
   type NestedParents,
@@ -298,7 +298,7 @@ function rowsOf(
   return withKeys(
     key,
     ids.map((id) => {
-      const texts = keyTextsOf(address, id);
+      const texts = textsOfId(address, id).map(String);
       return key.map((part) => texts[address.indexOf(part)] as string);
     }),
   );

@@ -4,8 +4,8 @@ import { accessToWrite, checkScopedValues } from '../../access/reference-access.
 import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
-import { idOf, keyNames, partsOf } from '../../describe/row-key.js';
-import { encodeParameter, idTextOf } from '../../execute/sql/encode-parameter.js';
+import { idOf, keyNames } from '../../describe/row-key.js';
+import { textOfId } from '../../execute/sql/encode-parameter.js';
 import { type Access, closedAttributes, perForm, presetOf, withGiven } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
 import { bodyLimits, type ParserSettings, type RequestArguments } from '../../request/parse-request.js';
@@ -135,9 +135,7 @@ export function compileUpsertItems(parseOne: RecordParser): ItemParser {
     try {
       const input = await parseOne(request, context.access, query, body, context.budget);
       const { address } = query.onConflict as ModelInfo;
-      const parts = partsOf(address, input.id);
-      const text = idTextOf(address, ({ type }, index) => encodeParameter(type, parts[index]));
-      const issues = repeatedIssues(context, address, text);
+      const issues = repeatedIssues(context, address, textOfId(address, input.id));
       return issues.length > 0 ? wrongItem(body, issues) : { body, input, problem: null };
     } catch (error) {
       if (error instanceof InvalidBodyError) return wrongItem(body, error.errors);

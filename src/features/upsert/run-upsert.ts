@@ -3,13 +3,13 @@ import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { type AttributeInfo, isGenerated, type ModelInfo } from '../../describe/model-info.js';
-import { isOfKey, partsOf } from '../../describe/row-key.js';
+import { isOfKey } from '../../describe/row-key.js';
 import { unseenOf } from '../../describe/unseen-values.js';
 import { refuseUnlessAllowed } from '../../execute/records/refused-row.js';
 import type { Id } from '../../execute/records/repository-operations.js';
 import { createOrChange } from '../../execute/session/create-or-change.js';
 import { joinableSession } from '../../execute/session/savepoint.js';
-import { encodeParameter } from '../../execute/sql/encode-parameter.js';
+import { textsOfId } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { ResultShaper } from '../../express/resources/result-shaper.js';
 import { compileGuardedMethod } from '../../handle/around-method.js';
@@ -150,9 +150,7 @@ export function compileUpsertMethod(resource: Resource, shaper: ResultShaper): U
     isGoneToo = false,
   ) => {
     const { address } = (query as UpsertInputs).onConflict as ModelInfo;
-    const parts = partsOf(address, id);
-    const texts = address.map(({ type }, index) => String(encodeParameter(type, parts[index])));
-    const filter = allOf(withKeys(address, [texts]), ...conditions);
+    const filter = allOf(withKeys(address, [textsOfId(address, id).map(String)]), ...conditions);
     const [found] = await contextOf(resource, action).repository.lockKeys(filter, 1, isGoneToo);
     return found;
   };
