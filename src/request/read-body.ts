@@ -32,6 +32,8 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
 export function readBody(request: ReadRequest, limits: BodyLimits): Maybe<unknown> {
   if (!hasBody(request)) throw missingBody();
   checkMediaType(request, limits);
+  if (isKept(request) && Number(request.headers['content-length']) > limits.limit)
+    throw tooLarge(limits.limit);
   if (isRead(request)) return refuseDepth(takeReadBody(request));
   return then(readText(request, limits.limit), (text) => {
     request[TEXT] = text;
@@ -71,7 +73,15 @@ export function hasBody({ headers }: Request): boolean {
 
 /** Read from the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
 export function isRead(request: Request): boolean {
-  return request.readableDidRead || request.readableEnded;
+  return request.readableDidRead || request.readableEnded || isKept(request);
+}
+
+/**
+ * True where the body is in `request.body` as it was sent, although nothing has read the stream. `@codegenie/serverless-express` closes
+ * the stream as soon as it has called the application.
+ */
+export function isKept({ readableDidRead, readableEnded, readable, body }: Request): boolean {
+  return !readable && !readableDidRead && !readableEnded && body !== undefined;
 }
 
 /** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */

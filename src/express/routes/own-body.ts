@@ -1,6 +1,6 @@
 /** The JSON body of a route of the user's, read as generated routes read theirs. */
 import type { Request, RequestHandler } from 'express';
-import { checkMediaType, hasBody, isRead, readBody } from '../../request/read-body.js';
+import { checkMediaType, hasBody, isKept, isRead, readBody } from '../../request/read-body.js';
 
 /** Makers of middlewares, of `body-parser`. */
 interface BodyParsers {
@@ -38,7 +38,7 @@ function typesOf({ method }: Request): readonly string[] {
 function readJson(limit: number): RequestHandler {
   return async (request, _response, next) => {
     // A body that a middleware has read before is taken as it is.
-    if (isRead(request) || !hasBody(request)) return next();
+    if ((isRead(request) && !isKept(request)) || !hasBody(request)) return next();
     try {
       request.body = await readBody(request, { limit, mediaTypes: typesOf(request) });
     } catch (error) {
