@@ -80,8 +80,10 @@ export function isRead(request: Request): boolean {
  * True where the body is in `request.body` as it was sent, although nothing has read the stream. `@codegenie/serverless-express` closes
  * the stream as soon as it has called the application.
  */
-export function isKept({ readableDidRead, readableEnded, readable, body }: Request): boolean {
-  return !readable && !readableDidRead && !readableEnded && body !== undefined;
+export function isKept(request: Request): boolean {
+  // The body is read last: to others it is a getter, which parses it.
+  if (request.readable || request.readableDidRead || request.readableEnded) return false;
+  return request.body !== undefined;
 }
 
 /** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */

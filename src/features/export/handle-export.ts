@@ -160,7 +160,7 @@ async function answer(resource: Resource, plan: ExportPlan, underWay: UnderWay):
       const pieces = makePieces(chunk, written === 0 && !response.headersSent);
       for (const piece of pieces) {
         // Whatever fails before has a problem for an answer.
-        if (!response.headersSent) begin(request, response, headers);
+        if (!response.headersSent) begin(response, headers);
         await stream.write(piece);
       }
       written += chunk.outcome.size;
@@ -209,10 +209,10 @@ function setHead(response: Response, headers: Record<string, string>): void {
   for (const name in headers) response.setHeader(name, headers[name] as string);
 }
 
-function begin(request: Request, response: Response, headers: Record<string, string>): void {
+function begin(response: Response, headers: Record<string, string>): void {
   setHead(response, headers);
-  // HTTP/1.0 has none.
-  if (request.httpVersion !== '1.0') response.setHeader('Trailer', 'Crud-Rows');
+  // Only chunks have one: neither HTTP/1.0 nor an adapter without a socket sends any.
+  if (response.useChunkedEncodingByDefault) response.setHeader('Trailer', 'Crud-Rows');
 }
 
 /** The texts of a chunk, in pieces; made as they are written. @param isFirst true where nothing comes before */

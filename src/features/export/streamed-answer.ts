@@ -66,7 +66,8 @@ export class StreamedAnswer {
   /** Writes a piece; ends when the client has taken enough. @throws CutAnswer */
   async write(text: string): Promise<void> {
     this.check();
-    if (text === '' || this.#response.write(Buffer.from(text))) return;
+    // As a stream of Node's: the response of an adapter without a socket returns nothing, and has no `drain`.
+    if (text === '' || this.#response.write(Buffer.from(text)) !== false) return;
     this.#since = performance.now();
     this.#pending = this.#unsent;
     await new Promise<void>((resolve) => {

@@ -11,7 +11,12 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-@Crud({ endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany'], filterAllow: ['name'] })
+@Crud({
+  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany'],
+  filterAllow: ['name'],
+  export: ['csv'],
+  import: { modes: ['create'] },
+})
 @Table({ tableName: 'parcels', timestamps: false })
 class Parcel extends NumberedRow {
   @Column(DataType.STRING(1_000)) declare name: string;
@@ -41,10 +46,8 @@ function eventOf(
   query: Readonly<Record<string, string>>,
   body?: unknown,
 ): object {
-  const headers = {
-    Host: 'parcels.test',
-    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-  };
+  const type = typeof body === 'string' ? 'text/csv' : 'application/json';
+  const headers = { Host: 'parcels.test', ...(body === undefined ? {} : { 'Content-Type': type }) };
   const lists = (values: Readonly<Record<string, string>>) =>
     Object.fromEntries(Object.entries(values).map(([name, value]) => [name, [value]]));
   return {
@@ -56,7 +59,7 @@ function eventOf(
     queryStringParameters: query,
     multiValueQueryStringParameters: lists(query),
     requestContext: { httpMethod: method, path, stage: 'prod', identity: { sourceIp: '192.0.2.1' } },
-    body: body === undefined ? null : JSON.stringify(body),
+    body: body === undefined || typeof body === 'string' ? (body ?? null) : JSON.stringify(body),
     isBase64Encoded: false,
   };
 }
@@ -82,7 +85,7 @@ describe('an application without a server', () => {
         query: Readonly<Record<string, string>> = {},
       ) => {
         const { statusCode, body: text } = await handle(eventOf(method, path, query, body), {});
-        return [statusCode, text === '' ? null : JSON.parse(text)] as const;
+        return [statusCode, /^[{[]/.test(text) ? JSON.parse(text) : text] as const;
       };
       const [status, made] = await send('POST', '/parcels', { name: 'Grüße' });
       expect([status, made.name]).to.deep.equal([201, 'Grüße']);
@@ -99,7 +102,12 @@ describe('an application without a server', () => {
       expect((await send('POST', '/parcels', large))[0]).to.equal(413);
       expect((await send('PATCH', at, { name: 'n'.repeat(1_000) }))[0]).to.equal(413);
       expect((await send('POST', '/weights', { grams: 5, text: 'n'.repeat(1_000) }))[0]).to.equal(413);
-      expect(await send('DELETE', at)).to.deep.equal([204, null]);
+      const [, file] = await send('GET', '/parcels', undefined, { format: 'csv', fields: 'name' });
+      expect(file.split('\r\n')).to.include.members(['name', 'a', 'b', name]);
+      expect(
+        (await send('POST', '/parcels/import', `name\r\n${name} 1\r\n${name} 2\r\n`))[1].created,
+      ).to.equal(2);
+      expect(await send('DELETE', at)).to.deep.equal([204, '']);
       expect((await send('GET', at))[0]).to.equal(404);
     });
   }
