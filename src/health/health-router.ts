@@ -31,8 +31,10 @@ const NOTHING_TO_CHECK =
  * unknown option
  */
 export function healthRouter(options: HealthOptions = {}): Router {
+  const { prefix, includeLiveness } = resolveHealthOptions(options);
+  const names = includeLiveness ? ['ready', 'live'] : ['ready'];
   const router = express.Router();
-  router.use(leaveOtherPaths(routesOf(options)));
+  router.use(leaveOtherPaths(names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` }))));
   return addHealthRoutes(router, options, LOOSE);
 }
 
@@ -61,18 +63,13 @@ function addHealthRoutes(router: Router, options: HealthOptions, matching: PathM
   if (includeLiveness) {
     router.get(`${prefix}/live`, (_request, response) => send(response, 200, { status: 'alive' }));
   }
-  closePaths(router, routesOf(options), matching);
+  const names = includeLiveness ? ['ready', 'live'] : ['ready'];
+  closePaths(
+    router,
+    names.map((name) => ({ verb: 'get', path: `${prefix}/${name}` })),
+    matching,
+  );
   return router;
-}
-
-function routesOf(options: HealthOptions) {
-  return healthPaths(options).map((path) => ({ verb: 'get', path }));
-}
-
-/** The paths of the health routes. */
-export function healthPaths(options: HealthOptions): readonly string[] {
-  const { prefix, includeLiveness } = resolveHealthOptions(options);
-  return [`${prefix}/ready`, ...(includeLiveness ? [`${prefix}/live`] : [])];
 }
 
 /** One check at a time for all requests, and its report for a second after. */

@@ -159,16 +159,14 @@ export interface GivenRow extends RowCells {
 /** New rows by shape, in the order of their first ones; null where only Sequelize can write one of them. */
 export function newRowsByShape(
   encoder: RowEncoder,
-  rows: Iterable<WriteValues>,
+  rows: readonly WriteValues[],
 ): Map<RowShape, GivenRow[]> | null {
   const groups = new Map<RowShape, GivenRow[]>();
-  let place = 0;
-  for (const row of rows) {
+  for (const [place, row] of rows.entries()) {
     const given: GivenRow = { place, texts: [], lengths: [] };
     const shape = encoder.newRow(row, intoCells(given));
     if (shape === null || given.isNested) return null;
     keptIn(groups, shape, () => []).push(given);
-    place += 1;
   }
   return groups;
 }
