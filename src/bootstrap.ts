@@ -18,13 +18,13 @@ import {
   describeRouteTable,
   type RouteInfo,
 } from './express/routes/route-info.js';
-import { dispatchBySegment, segmentsBelow } from './express/routes/segment-dispatch.js';
+import { dispatchBySegment } from './express/routes/segment-dispatch.js';
 import { listenWithClasses } from './express/server/express-server.js';
 import { sealedTagWarnings } from './features/entity-tag.js';
 import { FEATURES, type FeatureOptions } from './features/features.js';
 import type { SharingFeature } from './handle/handled-route.js';
 import { type HealthOptions, healthProblems } from './health/health-options.js';
-import { healthPaths, healthRouterFor } from './health/health-router.js';
+import { healthRouterFor } from './health/health-router.js';
 import { CatalogueGate } from './inspect/catalogue-gate.js';
 import { RowSecurityCheck } from './inspect/check-row-security.js';
 import { describeSql } from './inspect/describe-sql.js';
@@ -157,15 +157,15 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   admitRequests(app);
   observeRequests(app, options, plans, settings.logger);
   rememberRoutes(app, settings.routePrefix, router);
-  const ownPaths = [...(health ? healthPaths(health) : []), ...(docs ? [docs.path, docs.documentPath] : [])];
-  const kept = segmentsBelow(settings.routePrefix, ownPaths);
-  mountBelow(app, settings.routePrefix, dispatchBySegment(router, kept));
-  if (health) app.use(healthRouterFor(health, matching));
-  if (docs) {
-    const surroundings = { home: landing ? landing.path : undefined, isByTag: plans.length > MANY_RESOURCES };
-    app.use(docsRouter(docs, surroundings, document.soon, matching));
-  }
-  if (landing) app.use(landingRouter(landing, document.soon, matching));
+  const surroundings = { home: landing ? landing.path : undefined, isByTag: plans.length > MANY_RESOURCES };
+  const routers = [
+    ...(health ? [healthRouterFor(health, matching)] : []),
+    ...(docs ? [docsRouter(docs, surroundings, document.soon, matching)] : []),
+    ...(landing ? [landingRouter(landing, document.soon, matching)] : []),
+  ];
+  const prefix = settings.routePrefix;
+  mountBelow(app, prefix, dispatchBySegment(router, { prefix, routers, matching }));
+  for (const each of routers) app.use(each);
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
   for (const line of [...warnings, ...(settings.isScan ? [] : unservedWarnings(plans))])

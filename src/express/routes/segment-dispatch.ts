@@ -2,29 +2,48 @@
 import express, { type RequestHandler, type Router } from 'express';
 import { sendRequestId } from '../../request/standard-headers.js';
 import { mustRefuse, refusal } from '../connection/open-connection.js';
+import { LOOSE, type PathMatching, pathShape } from './path-matching.js';
+
+/** Routers of the library that are mounted behind, whose paths have no parameters: routes that take any path leave theirs to them. */
+interface RoutersBehind {
+  /** Path below which the handler is mounted. */
+  readonly prefix: string;
+  readonly routers: readonly Router[];
+  readonly matching: PathMatching;
+}
+
+const NONE_BEHIND: RoutersBehind = { prefix: '', routers: [], matching: LOOSE };
 
 /**
  * Express matches the layers of a router one after the other, so that a request would cost more with every model. Here each
  * first segment gets a router of its own: the same layers in the same order, without those whose path begins with another
  * segment. Layers that are left out could not have matched, so every request meets the same layers as before. A layer that
  * may match under any segment (a middleware, a parameter, a regular expression) is in all of them.
- *
- * @param kept first segments of routes that are mounted behind, in small letters: routes that take any segment do not take these
  */
-export function dispatchBySegment(whole: Router, kept: readonly string[] = []): RequestHandler {
+export function dispatchBySegment(whole: Router, behind: RoutersBehind = NONE_BEHIND): RequestHandler {
   const elsewhere = express.Router();
-  const segments = new Map(kept.map((segment) => [segment, express.Router()]));
+  const routers = new Map<string, Router>();
   for (const layer of whole.stack) {
     const segment = literalSegment(layer.route?.path);
     if (segment === undefined) {
-      elsewhere.stack.push(layer);
-      for (const [name, router] of segments)
-        if (!kept.includes(name) || !isWide(layer.route?.path)) router.stack.push(layer);
+      for (const router of [elsewhere, ...routers.values()]) router.stack.push(layer);
       continue;
     }
-    const router = segments.get(segment) ?? routerLike(elsewhere);
-    segments.set(segment, router);
+    const router = routers.get(segment) ?? routerLike(elsewhere);
+    routers.set(segment, router);
     router.stack.push(layer);
+  }
+  const segments = new Map<string, RequestHandler>(routers);
+  const { matching } = behind;
+  const paths = pathsOf(behind);
+  const kept = new Set(paths.map((path) => pathShape(path, matching)));
+  for (const segment of new Set(paths.map(firstSegment))) {
+    const usual = routers.get(segment) ?? elsewhere;
+    const narrow = routerLike({ stack: usual.stack.filter((layer) => !isWide(layer.route?.path)) });
+    segments.set(segment, (request, response, next) => {
+      const isKept = kept.has(pathShape(request.path, matching, false));
+      (isKept ? narrow : usual)(request, response, next);
+    });
   }
   // Named as Express names its own, because tracers identify routers by this name.
   return function router(request, response, next) {
@@ -38,7 +57,7 @@ export function dispatchBySegment(whole: Router, kept: readonly string[] = []): 
   };
 }
 
-function routerLike({ stack }: Router): Router {
+function routerLike({ stack }: Pick<Router, 'stack'>): Router {
   const router = express.Router();
   router.stack.push(...stack);
   return router;
@@ -63,11 +82,15 @@ function isWide(path: unknown): boolean {
   return ['/any-other', '/any-other/path'].some((other) => matching.test(other));
 }
 
-/** The first segments of paths, as far as they are below a prefix. */
-export function segmentsBelow(prefix: string, paths: readonly string[]): readonly string[] {
-  const below = paths.filter((path) => path.startsWith(`${prefix}/`));
-  const segments = below.map((path) => firstSegment(path.slice(prefix.length)));
-  return [...new Set(segments)].filter((segment) => segment !== '');
+/** The paths of the routers, below the prefix. */
+function pathsOf({ prefix, routers }: RoutersBehind): readonly string[] {
+  return routers.flatMap(({ stack }) =>
+    stack.flatMap(({ route }) => {
+      const path: unknown = route?.path;
+      if (typeof path !== 'string' || !`${path}/`.startsWith(`${prefix}/`)) return [];
+      return path.slice(prefix.length) || '/';
+    }),
+  );
 }
 
 /** The first segment of a path, not decoded, in small letters: Express ignores case, and decodes parameters only. */

@@ -143,14 +143,14 @@ describe('an own controller below a resource', () => {
           return by(section);
         }
 
-        @Get(/^\/(?!v\d).*/)
-        rest() {
-          return by('rest');
-        }
-
         @Get('/health/:name/details')
         details(@Param('name') name: string) {
           return by(`details of ${name}`);
+        }
+
+        @Get(/^\/(?!v\d).*/)
+        rest() {
+          return by('rest');
         }
       }
       const { agent } = await buildApp({
@@ -170,6 +170,10 @@ describe('an own controller below a resource', () => {
       expectJson(await agent.get(`${at}/blog/page`), 200, by('blog'));
       expectJson(await agent.get(`${at}/a/b/c`), 200, by('rest'));
       expectJson(await agent.get(`${at}/health/db/details`), 200, by('details of db'));
+      // Paths beside those that are served stay the route's own.
+      expectJson(await agent.get(`${at}/docs/intro`), 200, by('docs'));
+      expectJson(await agent.get(`${at}/health/db`), 200, by('health'));
+      expect((await agent.get(`${at}/docs/page.css`)).type).to.equal('text/css');
       expect((await agent.get(`${at}/notes`)).body.total).to.equal(1);
     });
   }
