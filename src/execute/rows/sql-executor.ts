@@ -262,11 +262,14 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
         await this.#refuseDropped('update', where, filled, on);
         return changed;
       }
-      // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
-      const after = triggersOf(this.#compiler.table, on);
-      if (isWritten && !(isPromise(after) ? await after : after).hideUpdates) return changed;
-      const found = isWritten ? null : await this.#explain(operation, shape, statement, filled, on);
-      if (found && (touch === undefined || found.rows.length === 0)) return found;
+      if (isWritten) {
+        // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
+        const after = triggersOf(this.#compiler.table, on);
+        if (!(isPromise(after) ? await after : after).hideUpdates) return changed;
+      } else {
+        const found = await this.#explain(operation, shape, statement, filled, on);
+        if (touch === undefined || found.rows.length === 0) return found;
+      }
     }
     return this.#read(where, returning, slots, on, touch !== undefined);
   }

@@ -48,6 +48,8 @@ import {
 /** Parts of an UPDATE besides the values. */
 type Written = Pick<UpdateOperation, 'where' | 'references' | 'returning' | 'unseen' | 'touch'>;
 
+type ByCondition = BoundedCache<BoundedCache<Statement>>;
+
 /** Compiles the operations on one table. */
 export class OperationCompiler {
   readonly table: TableSql;
@@ -58,8 +60,12 @@ export class OperationCompiler {
   readonly #lists = ofTables(() => new BoundedCache<ListSql>());
   readonly #ranges = ofTables(() => new BoundedCache<readonly SqlFragment[]>());
   readonly #statements = ofTables(() => new BoundedCache<Statement>());
-  /** Inserts without a condition, by shape. */
-  readonly #inserts = ofTables(() => new WeakMap<SelectionSql, BoundedCache<Statement>>());
+  /** Writes of single rows, by the shape of their condition and then by that of the row. */
+  readonly #rowWrites = ofTables(() => ({
+    insert: new WeakMap<SelectionSql, ByCondition>(),
+    update: new WeakMap<SelectionSql, ByCondition>(),
+    always: new WeakMap<SelectionSql, ByCondition>(),
+  }));
   readonly #reads = ofTables(() => new WeakMap<ReadOperation, Statement>());
   #planned = new BoundedCache<boolean>();
   /** Indexes that the entries of `#planned` are based on. */
@@ -84,14 +90,10 @@ export class OperationCompiler {
     shape: RowShape,
     { references = [], returning }: Pick<InsertOperation, 'references' | 'returning'>,
   ): Statement {
-    const selection = this.#selection(returning);
-    const compile = (where: Predicate | null) =>
-      compileInsert(this.table, this.encoder.attributesOf(shape), where, selection);
-    // By the shape alone, whose hash is known. A longer name would be hashed for each row.
-    if (references.length === 0)
-      return keptIn(this.#inserts(), selection, () => new BoundedCache()).get(shape, () => compile(null));
     const where = allOf(...references.map(referredRow));
-    return this.#bound(where, `insert ${shape} ${selection.number} `, compile);
+    return this.#ofRow('insert', where, shape, this.#selection(returning), (lifted, selection) =>
+      compileInsert(this.table, this.encoder.attributesOf(shape), lifted, selection),
+    );
   }
 
   /** @param shape of the changes */
@@ -100,7 +102,7 @@ export class OperationCompiler {
     const selection = this.#selection(returning);
     const all = references.length === 0 ? where : allOf(where, ...references.map(referredRow));
     const always = this.#isAlways(shape, operation);
-    return this.#bound(all, `update ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) => {
+    return this.#ofRow(always ? 'always' : 'update', all, shape, selection, (lifted) => {
       const set = this.encoder.attributesOf(shape);
       return compileUpdate(this.table, { set, where: lifted, returning: selection, always });
     });
@@ -172,11 +174,22 @@ export class OperationCompiler {
   unwritten(shape: RowShape, operation: Written): Statement {
     const { where, references = [], returning } = operation;
     const { column } = this.table;
-    const rows = references.map(referredRow).map((row) => compilePredicate(row, column));
-    const set = this.encoder.attributesOf(shape);
-    const differs = differsSql(set, column, this.#isAlways(shape, operation));
-    const columns = [...this.#selection(returning).columns, ...rows, differs, ...filledSql(set, column)];
-    return compileSelect(this.table, { columns, conditions: [compilePredicate(where, column)] });
+    const selection = this.#selection(returning);
+    const always = this.#isAlways(shape, operation);
+    const all: Junction<Value> = { kind: 'and', operands: [where, ...references.map(referredRow)] };
+    return this.#bound(all, `unwritten ${always ? 'always ' : ''}${shape} ${selection.number} `, (lifted) => {
+      const [found, ...rows] = (lifted as Junction<Value>).operands.map((each) =>
+        compilePredicate(each, column),
+      );
+      const set = this.encoder.attributesOf(shape);
+      const columns = [
+        ...selection.columns,
+        ...rows,
+        differsSql(set, column, always),
+        ...filledSql(set, column),
+      ];
+      return compileSelect(this.table, { columns, conditions: [found as SqlFragment] });
+    });
   }
 
   /** Common part of all pages of a list. @param shape of its order */
@@ -233,6 +246,24 @@ export class OperationCompiler {
     const lifted = this.lift(where);
     // Null only where the predicate is.
     const statement = this.#statements().get(shape + lifted.shape, () => compile(lifted.predicate as P));
+    return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
+  }
+
+  /**
+   * The statement of a write that comes with every row. Most have the shapes of the one before, and a map finds the same strings without
+   * another hash: a text of both would be hashed for each row.
+   */
+  #ofRow<P extends Predicate | null>(
+    kind: 'insert' | 'update' | 'always',
+    where: P,
+    shape: RowShape,
+    selection: SelectionSql,
+    compile: (lifted: P, selection: SelectionSql) => Statement,
+  ): Statement {
+    const lifted = this.lift(where);
+    const statement = keptIn(this.#rowWrites()[kind], selection, (): ByCondition => new BoundedCache())
+      .get(lifted.shape, () => new BoundedCache())
+      .get(shape, () => compile(lifted.predicate as P, selection));
     return lifted.bound ? bindSlots(statement, lifted.bound) : statement;
   }
 
