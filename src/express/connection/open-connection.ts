@@ -119,14 +119,15 @@ export class OpenConnection {
   }
 
   admit(response: ServerResponse, run: () => void): void {
-    if (this.#executed().includes(response)) {
+    const { open } = this;
+    if (open.length > 0 && this.#executed().includes(response)) {
       run();
       return;
     }
     if (this.#socket.destroyed) return;
     const mustWait = this.#waiting.length > 0 || !this.#isFree(response);
-    this.open.push(response);
-    weigh(response, 1);
+    open.push(response);
+    if (open.length > 1) weigh(response, 1);
     response.on('close', finish);
     countEnd(response);
     if (mustWait) {
@@ -144,14 +145,17 @@ export class OpenConnection {
 
   /** Called when the response has been sent, or the connection is gone. */
   finish(response: ServerResponse): void {
-    const position = this.open.indexOf(response);
+    const { open } = this;
+    const position = open.indexOf(response);
     if (position < 0) return;
-    const rank = position - this.open.length + this.#waiting.length;
+    const rank = position - open.length + this.#waiting.length;
     if (rank < 0) executing -= 1;
     else waiting -= this.#waiting.splice(rank, 1).length;
-    this.open.splice(position, 1);
-    weigh(response, -1);
-    if (this.open.length > 0 || this.#unsent > 0) this.ended();
+    if (open.length > 1) {
+      open.splice(position, 1);
+      weigh(response, -1);
+    } else open.pop();
+    if (open.length > 0 || this.#unsent > 0) this.ended();
   }
 
   /** The end of such a response is counted here: in `finish` each one would have to be looked up. */
@@ -277,12 +281,13 @@ function endCounted(response: ServerResponse, end: End, given: unknown[]): Serve
 
 /**
  * Node reads on while the answers that wait for their turn are few bytes. A request without an answer weighs nothing there, so a
- * client that pipelines could take all memory. Here it weighs as much as makes `MAX_OPEN` of them too many. Node's own
+ * client that pipelines could take all memory. Here each beside the first weighs as much as makes `MAX_OPEN` of them too many. Node's own
  * switch is used, because the beginning of a body and the end of an answer move it, too.
  */
 function weigh(response: ServerResponse, sign: 1 | -1): void {
   const { socket } = response.req;
-  if (!socket.destroyed) addPendingBytes(response, sign * Math.ceil(socket.writableHighWaterMark / MAX_OPEN));
+  if (!socket.destroyed)
+    addPendingBytes(response, sign * Math.ceil(socket.writableHighWaterMark / (MAX_OPEN - 1)));
 }
 
 /** Text of the refusal. */

@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import express, { type Application, type Express } from 'express';
 import { applicationChain } from '../../request/express-internals.js';
 import { checkResponses } from '../../request/node-internals.js';
+import { admitRequests } from '../connection/open-connection.js';
 import { ServedConnections } from './served-connections.js';
 
 /** Options of `createServer`, of `node:http` and of `node:https`. */
@@ -85,6 +86,7 @@ export const TIMEOUTS: ServerTimeouts = Object.freeze({
 /** Creates the server, and the list of its connections. */
 export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIMEOUTS) {
   checkResponses();
+  admitRequests(app);
   const server: Server = createServer({ ...timeouts, ...requestClasses(app) }, (request, response) => {
     const isEnding = !server.listening || isDraining(app);
     if (isEnding && !connections.endWith(response)) {
@@ -92,10 +94,9 @@ export function createExpressServer(app: Express, timeouts: ServerTimeouts = TIM
       return;
     }
     connections.begin(response);
+    app(request as never, response as never);
   });
-  const connections = new ServedConnections(server, (response) =>
-    app(response.req as never, response as never),
-  );
+  const connections = new ServedConnections(server);
   return { server, connections };
 }
 

@@ -5,7 +5,7 @@ import { type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { narrowQueue } from '../../request/node-internals.js';
 import { endsInTime } from '../../util/promises.js';
-import { admit, connectionOf, type OpenConnection } from '../connection/open-connection.js';
+import { connectionOf, type OpenConnection } from '../connection/open-connection.js';
 
 /** Milliseconds that a client gets to close its side after the server has closed its own. */
 const LINGER = 1_000;
@@ -26,14 +26,11 @@ export interface CutOff {
 export class ServedConnections {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  readonly #run: (response: ServerResponse) => void;
   #isSweepDue = false;
   #accepted = 0;
 
-  /** @param run executes the request of a response */
-  constructor(server: Server, run: (response: ServerResponse) => void) {
+  constructor(server: Server) {
     this.#server = server;
-    this.#run = run;
     server.on('connection', (socket) => {
       this.#accepted += 1;
       this.#sockets.add(socket);
@@ -42,9 +39,8 @@ export class ServedConnections {
     });
   }
 
-  /** A request has been read: it is executed when its connection has room for the answer. */
+  /** A request is executed. */
   begin(response: ServerResponse): void {
-    admit(response, () => this.#run(response));
     if (!this.#server.listening) response.once('close', this.#sweep);
   }
 
