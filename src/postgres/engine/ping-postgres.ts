@@ -1,6 +1,7 @@
 /** Pings each server of a Sequelize instance, on a connection of its own. */
 import { Client } from 'pg';
 import type { Sequelize } from 'sequelize';
+import { withAddress } from '../protocol/pg-client.js';
 import { expectSession, type HostedServer } from '../session/choose-host.js';
 import { plainManager, runConnectHooks } from '../session/connection-internals.js';
 
@@ -48,7 +49,7 @@ async function pingOne(sequelize: Sequelize, server: HostedServer, signal: Abort
 async function ping(server: HostedServer, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   const { host, port, database, username, password, dialectOptions } = server;
-  const client = new Client({
+  const config = withAddress({
     ...dialectOptions,
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port: Number(port) }),
@@ -60,6 +61,7 @@ async function ping(server: HostedServer, signal: AbortSignal): Promise<void> {
     query_timeout: 0,
     keepAlive: false,
   });
+  const client = new Client(config);
   // pg waits for an answer that may never come; closing the socket is the only way to end that.
   const abort = (): void => void client.connection?.stream?.destroy();
   client.on('error', () => {});

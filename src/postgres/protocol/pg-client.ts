@@ -4,6 +4,8 @@
  * of an engine also end when a query is not answered in time, and count their results.
  */
 import { AsyncResource } from 'node:async_hooks';
+import { isIP } from 'node:net';
+import type { ConnectionOptions } from 'node:tls';
 import pg, { Client, type ClientConfig } from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 import { CountedValues } from './result-limit.js';
@@ -167,6 +169,16 @@ export function takeTurns(client: object): void {
   });
 }
 
+/**
+ * The same configuration with the IP address of the server among the options of TLS. Before pg 8.23 only names were there, so that Node
+ * expected a certificate of `localhost`.
+ */
+export function withAddress(config: ClientConfig): ClientConfig {
+  const { host, ssl } = config;
+  if (!ssl || host === undefined || isIP(host) === 0) return config;
+  return { ...config, ssl: { host, ...(typeof ssl === 'object' ? ssl : {}) } as ConnectionOptions };
+}
+
 class WatchedClient extends Client {
   /** Milliseconds after which a query is abandoned; 0 for never. */
   readonly queryTimeout: number;
@@ -175,7 +187,7 @@ class WatchedClient extends Client {
   readonly turns: QueryTurns | null;
 
   constructor({ query_timeout: limit = 0, ...config }: ClientConfig) {
-    super(config);
+    super(withAddress(config));
     // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
     this.on('error', () => {});
     this.queryTimeout = limit;
