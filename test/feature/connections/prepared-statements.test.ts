@@ -147,7 +147,8 @@ describe('prepared statements', () => {
       await control.query('ALTER TABLE tools ALTER a TYPE bigint');
       callers.length = 0;
       await Promise.all(ids.map((id) => caller.run(id, () => repository.get(1))));
-      expect(callers.length).to.be.greaterThan(READS);
+      // A statement that its connection executes again is logged once.
+      expect(callers.length).to.be.at.least(READS);
       expect(new Set(callers)).to.deep.equal(new Set(ids));
     });
 

@@ -79,11 +79,13 @@ function waitForLock(transaction: Transaction): Promise<unknown> {
   return Pot.sequelize?.query(`SELECT pg_advisory_lock(${LOCK})`, { transaction }) ?? Promise.reject(FAILED);
 }
 
-/** The queue of pg's client. */
+/** The queue of pg's client; old versions have the names without a dash. */
 interface Pulsing {
   readonly pipeline?: boolean;
-  readonly _queryQueue: readonly object[];
-  _getActiveQuery(): object | null;
+  readonly activeQuery?: object | null;
+  readonly queryQueue: readonly object[];
+  readonly _queryQueue?: readonly object[];
+  _getActiveQuery?(): object | null;
   _pulseQueryQueue(): void;
 }
 
@@ -101,7 +103,9 @@ describe('a connection', () => {
 
   before(async () => {
     prototype._pulseQueryQueue = function (this: Pulsing) {
-      if (!this.pipeline && this._getActiveQuery() && this._queryQueue.length > 0) kept += 1;
+      const active = this._getActiveQuery ? this._getActiveQuery() : this.activeQuery;
+      const queue = this._queryQueue ?? this.queryQueue;
+      if (!this.pipeline && active && queue.length > 0) kept += 1;
       pulse.call(this);
     };
   });

@@ -168,7 +168,10 @@ describe('statements and engines of several servers', function () {
   });
   const forms = new Map<string, Form>();
 
-  before(async () => {
+  before(async function () {
+    // An older PostgreSQL writes other trees.
+    const { rows } = await direct.query("SELECT current_setting('server_version_num')::int AS version");
+    if (rows[0].version < 180_000) this.skip();
     const started = tap.take();
     const classifier = await StatementClassifier.of(direct, 'tenant_id');
     const classified = async (texts: readonly string[]) => {
