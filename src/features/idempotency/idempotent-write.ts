@@ -3,13 +3,15 @@
 import { hash } from 'node:crypto';
 import type { Request, Response } from 'express';
 import { guarded } from '../../access/evaluate-rules.js';
+import { accessRules } from '../../access/reference-access.js';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import type { ModelClass } from '../../declare/crud-options.js';
 import { baseOf, type Endpoint } from '../../declare/endpoint.js';
 import { keyNames } from '../../describe/row-key.js';
 import { SqlExecutor } from '../../execute/rows/sql-executor.js';
 import type { Resource } from '../../express/resources/resource.js';
-import type { ActingFeature, Around, AroundFinder } from '../../handle/around.js';
+import { type ActingFeature, type Around, type AroundFinder, worksOf } from '../../handle/around.js';
 import { accessToRead } from '../../handle/read-locked.js';
 import { type ExtendWrite, outcomeOfRows, sessionTarget } from '../../handle/run-rows.js';
 import type { Format, Shape } from '../../handle/shape-answer.js';
@@ -56,6 +58,8 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
   const answers = new KeptAnswers(plan.model, settings.retention);
   const path = routePath(plan.prefix, route);
   const readRow = compileRowReader(resource, operation);
+  const [, ...others] = worksOf(resource, route);
+  const models = [...new Set(others.map((other) => other.model))];
   return async (action, input) => {
     const { request } = action;
     const key = parseKey(String(request.get(IDEMPOTENCY_KEY)));
@@ -63,7 +67,8 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const granted = input?.access ?? (await access(request, route.operation));
     const scope = scopeOf(request, path, principal, granted);
     const body = input ? sentBody(request) : ownBody(request);
-    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted, body) };
+    const beside = models.length > 0 ? await rightsBeside(request, models) : [];
+    const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted, body, beside) };
     answers.sweep(requestLogger(request));
     const wanted = input ?? { access: granted, query: features[operation].absentFor(granted.form) };
     const status = route.status ?? 200;
@@ -198,8 +203,32 @@ export function scopeOf(
   return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
 }
 
-/** Fingerprint of a request: target, body, and the value that it writes within; behind a dot the rows that it sees, and may change. */
-export function fingerprintOf(request: Request, access: Access, body: string): string {
+/** Rows and attributes of other models that a request may see, whose rows its route writes and answers along. */
+function rightsBeside(request: Request, models: readonly ModelClass[]): Promise<readonly unknown[]> {
+  const rules = accessRules(request);
+  const rightsOf = async (model: ModelClass) => {
+    try {
+      const access = await rules?.accessTo(model)?.(request, 'list');
+      return access ? [access.digest(), ...[...access.form.unreadable].sort()] : [];
+    } catch (error) {
+      if (error instanceof RefusedRequestError && error.status === 403) return null;
+      throw error;
+    }
+  };
+  return Promise.all(models.map(rightsOf));
+}
+
+/**
+ * Fingerprint of a request: target, body, and the value that it writes within; behind a dot the rows that it sees, and may change.
+ *
+ * @param beside its rights to rows of other models, that its answer shows. Default: none
+ */
+export function fingerprintOf(
+  request: Request,
+  access: Access,
+  body: string,
+  beside: readonly unknown[] = [],
+): string {
   const within = [...access.form.scope]
     .filter(([, mode]) => mode === 'one')
     .map(([name]) => [name, ...(access.values().get(name) ?? []).map(valueText)]);
@@ -207,7 +236,12 @@ export function fingerprintOf(request: Request, access: Access, body: string): s
   const url = request.originalUrl.replace(/^[^?]*/, (path) => path.replaceAll(/%2C/gi, ','));
   const asked = digest(`${JSON.stringify([url, within])}\n${body}`);
   const { allowed } = access;
-  const seen = [access.digest(), requestSettings(request)?.key || undefined, ...(allowed ? [allowed] : [])];
+  const seen = [
+    access.digest(),
+    requestSettings(request)?.key || undefined,
+    ...(allowed ? [allowed] : []),
+    ...(beside.length > 0 ? [beside] : []),
+  ];
   return `${asked}.${digest(JSON.stringify(seen))}`;
 }
 

@@ -1,5 +1,6 @@
 /** Nested writes with other features: a key that repeats them, the history of each row, and the document. */
 import { expect } from 'chai';
+import type { Request } from 'express';
 import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -21,7 +22,10 @@ class Trip extends NumberedRow {
   @HasMany(() => Leg) declare legs: Leg[];
 }
 
-@Crud({ history: true })
+@Crud({
+  history: true,
+  fields: { town: { read: (request: Request) => request.get('Towns') !== 'hidden' } },
+})
 @Table({ tableName: 'legs', timestamps: false, indexes: [{ fields: ['tripId'] }] })
 class Leg extends NumberedRow {
   @ForeignKey(() => Trip)
@@ -60,6 +64,18 @@ describeNested('nested writes with other features', () => {
     expect(changed.status).to.equal(200);
     expect(repeated.text).to.equal(changed.text);
     expect(await query('SELECT id FROM legs ORDER BY id')).to.deep.equal([{ id: 2 }, { id: 3 }]);
+  });
+
+  it('are not answered again under a key with attributes that the request may read no more', async () => {
+    const send = (towns: string) =>
+      site.agent.post('/trips').set({ 'Idempotency-Key': 'k3', towns }).send(body);
+    const first = await send('shown');
+    expect(first.text).to.include('Oslo');
+    const other = await send('hidden');
+    expect(other.status, other.text).to.equal(409);
+    expect(other.body.detail).to.include('its answer cannot be repeated');
+    expect((await send('shown')).text).to.equal(first.text);
+    expect(await query('SELECT id FROM legs')).to.have.lengthOf(2);
   });
 
   it('have one event a row, and one context for all', async () => {
