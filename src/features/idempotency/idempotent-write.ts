@@ -65,7 +65,7 @@ function keyFinder(resource: Resource, route: RouteSpec, settings: KeySettings, 
     const key = parseKey(String(request.get(IDEMPOTENCY_KEY)));
     const principal = await evaluatePrincipal(settings, request);
     const granted = input?.access ?? (await access(request, route.operation));
-    const scope = scopeOf(request, path, principal, granted);
+    const scope = scopeOf(request, path, principal);
     const body = input ? sentBody(request) : ownBody(request);
     const beside = models.length > 0 ? await rightsBeside(request, models) : [];
     const requestKey = { scope, key, fingerprint: fingerprintOf(request, granted, body, beside) };
@@ -193,14 +193,9 @@ export async function evaluatePrincipal({ principal }: KeySettings, request: Req
   );
 }
 
-/** Scope in which a key is unique. A kept answer is fixed, so requests with other rights have other scopes. */
-export function scopeOf(
-  { method, baseUrl }: Request,
-  path: string,
-  principal: string,
-  { form }: Pick<Access, 'form'>,
-): string {
-  return digest(JSON.stringify([principal, method, `${baseUrl}${path}`, ...[...form.unreadable].sort()]));
+/** Scope in which a key is unique. */
+export function scopeOf({ method, baseUrl }: Request, path: string, principal: string): string {
+  return digest(JSON.stringify([principal, method, `${baseUrl}${path}`]));
 }
 
 /** Rows and attributes of other models that a request may see, whose rows its route writes and answers along. */
@@ -219,7 +214,8 @@ function rightsBeside(request: Request, models: readonly ModelClass[]): Promise<
 }
 
 /**
- * Fingerprint of a request: target, body, and the value that it writes within; behind a dot the rows that it sees, and may change.
+ * Fingerprint of a request: target, body, and the value that it writes within; behind a dot the rows and attributes that it sees, and
+ * the rows that it may change.
  *
  * @param beside its rights to rows of other models, that its answer shows. Default: none
  */
@@ -235,12 +231,13 @@ export function fingerprintOf(
   // A proxy may write the comma of an id in another way, for the same record.
   const url = request.originalUrl.replace(/^[^?]*/, (path) => path.replaceAll(/%2C/gi, ','));
   const asked = digest(`${JSON.stringify([url, within])}\n${body}`);
-  const { allowed } = access;
+  const { allowed, form } = access;
   const seen = [
     access.digest(),
     requestSettings(request)?.key || undefined,
     ...(allowed ? [allowed] : []),
     ...(beside.length > 0 ? [beside] : []),
+    ...(form.unreadable.size > 0 ? [[...form.unreadable].sort()] : []),
   ];
   return `${asked}.${digest(JSON.stringify(seen))}`;
 }

@@ -120,7 +120,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
     if (!keys || key === undefined) throw missingKey(keys !== null);
     const principal = await evaluatePrincipal(keys, request);
     return ResumedImport.claim(plan.model, {
-      scope: scopeOf(request, `${plan.prefix}/import`, principal, access),
+      scope: scopeOf(request, `${plan.prefix}/import`, principal),
       key,
       fingerprint: fingerprintOf(request, access, form),
       retention: keys.retention,

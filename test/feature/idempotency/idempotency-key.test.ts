@@ -299,10 +299,14 @@ describe('an Idempotency-Key', () => {
       expect(await rows()).to.equal(0);
     });
 
-    it('[K19] what the request may read: a replay shows no more', async () => {
-      expect((await create()).body).to.have.property('amount');
-      const clerk = await create(KEY, { name: 'b' }).set('x-clerk', '1');
-      expect([clerk.status, 'amount' in clerk.body]).to.deep.equal([201, false]);
+    it('[K19] the attributes that the request may read: an answer with others is not repeated, and nothing is written', async () => {
+      const first = await create();
+      expect(first.body).to.have.property('amount');
+      expectProblem(await create().set('x-clerk', '1'), 409, UNANSWERED);
+      expectReplay(first, await create());
+      const other = await create('of-clerk', { name: 'b' }).set('x-clerk', '1');
+      expect([other.status, 'amount' in other.body]).to.deep.equal([201, false]);
+      expect(await rows()).to.equal(2);
     });
 
     it('[K19] the rows that the request may see: an answer about other rows is not repeated', async () => {
