@@ -17,7 +17,8 @@ import { root, runProgram } from './step.mjs';
 /** Git ignores it. Nothing outside of it is written. */
 const FOLDER = path.join(root, '.data/matrix');
 
-/** No test of an edge reads them. Biome would take a second configuration for a mistake. */
+const CHARTS = 'bench/results';
+/** No test of an edge reads them, but for the charts. Biome would take a second configuration for a mistake. */
 const LEFT_OUT = ['.git', '.data', 'coverage', 'bench', 'biome.json'];
 
 /** @returns the program of a version of Node */
@@ -37,6 +38,8 @@ export async function checkOut(edge, specs) {
   const folder = path.join(FOLDER, 'checkouts', fileName(edge));
   rmSync(folder, { recursive: true, force: true });
   cloneTree(root, folder, LEFT_OUT);
+  // The package has it.
+  cloneTree(path.join(root, CHARTS), path.join(folder, CHARTS));
   for (const name of specs.map(nameOf)) {
     // A package of the same version keeps the dependencies of the lock file.
     if (versionIn(path.dirname(installed), name) === versionIn(folder, name)) continue;

@@ -7,13 +7,14 @@ import express from 'express';
 import { Task } from './task.js';
 
 // Compiled, this file is in dist/sample/history.
-const PAGE = join(__dirname, '../../../sample/history/page.html');
+const FOLDER = join(__dirname, '../../../sample/history');
 
 async function main(): Promise<void> {
   const { DATABASE_URL = '', PORT } = process.env;
   const models = [Task];
   const app = express();
-  app.get('/', (_request, response) => response.sendFile(PAGE));
+  // With a root, because Express answers 404 for a path in which any folder begins with a dot.
+  app.get('/', (_request, response) => response.sendFile('page.html', { root: FOLDER }));
   const server = await serve(app, {
     port: Number(PORT),
     async lifespan() {

@@ -141,7 +141,8 @@ function takeArrived(request: Request): Buffer | null {
   const isWhole =
     readableLength === Number(headers['content-length']) && headers['transfer-encoding'] === undefined;
   if (!isWhole || readableEncoding !== null) return null;
-  const bytes: Buffer | null = request.read();
+  // By its length: since Node 26 `read` without one returns the first chunk alone.
+  const bytes: Buffer | null = request.read(readableLength);
   // Other code may wait for the end of the request.
   request.resume();
   return bytes;

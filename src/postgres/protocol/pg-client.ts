@@ -5,7 +5,6 @@
  */
 import { AsyncResource } from 'node:async_hooks';
 import { isIP } from 'node:net';
-import type { ConnectionOptions } from 'node:tls';
 import pg, { Client, type ClientConfig } from 'pg';
 import { QUERY_TIMEOUT } from '../../errors/database-fault.js';
 import { CountedValues } from './result-limit.js';
@@ -173,10 +172,12 @@ export function takeTurns(client: object): void {
  * The same configuration with the IP address of the server among the options of TLS. Before pg 8.23 only names were there, so that Node
  * expected a certificate of `localhost`.
  */
-export function withAddress(config: ClientConfig): ClientConfig {
+export function withAddress<C extends { readonly host?: string | undefined; readonly ssl?: unknown }>(
+  config: C,
+): C {
   const { host, ssl } = config;
   if (!ssl || host === undefined || isIP(host) === 0) return config;
-  return { ...config, ssl: { host, ...(typeof ssl === 'object' ? ssl : {}) } as ConnectionOptions };
+  return { ...config, ssl: { host, ...(typeof ssl === 'object' ? ssl : {}) } };
 }
 
 class WatchedClient extends Client {
@@ -187,7 +188,7 @@ class WatchedClient extends Client {
   readonly turns: QueryTurns | null;
 
   constructor({ query_timeout: limit = 0, ...config }: ClientConfig) {
-    super(withAddress(config));
+    super(withAddress<ClientConfig>(config));
     // Sequelize listens a little after the log-in; an end that comes with its answer would else be that of the process.
     this.on('error', () => {});
     this.queryTimeout = limit;
