@@ -122,10 +122,13 @@ interface TimedSocket {
   readonly parser?: { remove?(): void } | null;
 }
 
+/** Since Node 24 the method ends the reading of the body, too. */
+const CAN_REMOVE = Number(process.versions.node.split('.')[0]) < 24;
+
 /**
  * Takes a request out of the list of those whose whole body must arrive within `requestTimeout`, for code that limits the time of each part
- * of it. The next request of the connection is in the list again. Nothing happens where Node has no such list.
+ * of it. The next request of the connection is in the list again. Nothing happens where Node cannot do it: then the whole body has that time.
  */
 export function keepReading({ socket }: IncomingMessage): void {
-  (socket as unknown as TimedSocket).parser?.remove?.();
+  if (CAN_REMOVE) (socket as unknown as TimedSocket).parser?.remove?.();
 }
