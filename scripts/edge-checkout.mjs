@@ -17,9 +17,11 @@ import { root, runProgram } from './step.mjs';
 /** Git ignores it. Nothing outside of it is written. */
 const FOLDER = path.join(root, '.data/matrix');
 
-const CHARTS = 'bench/results';
-/** No test of an edge reads them, but for the charts. Biome would take a second configuration for a mistake. */
+/** No test of an edge reads them. Biome would take a second configuration for a mistake. */
 const LEFT_OUT = ['.git', '.data', 'coverage', 'bench', 'biome.json'];
+
+/** The package has a chart of these. */
+const RESULTS = 'bench/results';
 
 /** @returns the program of a version of Node */
 export async function installNode(version) {
@@ -38,8 +40,7 @@ export async function checkOut(edge, specs) {
   const folder = path.join(FOLDER, 'checkouts', fileName(edge));
   rmSync(folder, { recursive: true, force: true });
   cloneTree(root, folder, LEFT_OUT);
-  // The package has it.
-  cloneTree(path.join(root, CHARTS), path.join(folder, CHARTS));
+  cloneTree(path.join(root, RESULTS), path.join(folder, RESULTS));
   for (const name of specs.map(nameOf)) {
     // A package of the same version keeps the dependencies of the lock file.
     if (versionIn(path.dirname(installed), name) === versionIn(folder, name)) continue;

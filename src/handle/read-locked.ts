@@ -17,10 +17,14 @@ import { compileShape, type Format } from './shape-answer.js';
 /** The record as text or values; null where there is none that the request may write, undefined where it may not read it. */
 type ReadLocked = (action: Action, id: Id, format: Format, isDeleted?: boolean) => Promise<unknown>;
 
-/** The access of the request to a read; null where its rules refuse one. */
-export async function accessToRead(access: RequestAccess, request: Request): Promise<Access | null> {
+/** The access of the request to a read, or to a list; null where its rules refuse one. */
+export async function accessToRead(
+  access: RequestAccess,
+  request: Request,
+  endpoint: 'read' | 'list' = 'read',
+): Promise<Access | null> {
   try {
-    return await access(request, 'read');
+    return await access(request, endpoint);
   } catch (error) {
     if (error instanceof RefusedRequestError) return null;
     throw error;

@@ -39,7 +39,7 @@ export class ServedConnections {
     });
   }
 
-  /** A request is executed. */
+  /** A request has been read, which the application will admit. */
   begin(response: ServerResponse): void {
     if (!this.#server.listening) response.once('close', this.#sweep);
   }

@@ -200,17 +200,12 @@ export function scopeOf({ method, baseUrl }: Request, path: string, principal: s
 
 /** Rows and attributes of other models that a request may see, whose rows its route writes and answers along. */
 function rightsBeside(request: Request, models: readonly ModelClass[]): Promise<readonly unknown[]> {
-  const rules = accessRules(request);
-  const rightsOf = async (model: ModelClass) => {
-    try {
-      const access = await rules?.accessTo(model)?.(request, 'list');
-      return access ? [access.digest(), ...[...access.form.unreadable].sort()] : [];
-    } catch (error) {
-      if (error instanceof RefusedRequestError && error.status === 403) return null;
-      throw error;
-    }
+  const rightsTo = async (model: ModelClass) => {
+    const rule = accessRules(request)?.accessTo(model);
+    const access = rule && (await accessToRead(rule, request, 'list'));
+    return access && [access.digest(), ...[...access.form.unreadable].sort()];
   };
-  return Promise.all(models.map(rightsOf));
+  return Promise.all(models.map(rightsTo));
 }
 
 /**

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, dbSession, type EngineOptions, Repository } from '../../../src/index.js';
+import { HAS_PIPELINE } from '../../../src/postgres/protocol/pg-internals.js';
 import { NumberedRow } from '../../models/rows.js';
 import { expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -147,8 +148,8 @@ describe('prepared statements', () => {
       await control.query('ALTER TABLE tools ALTER a TYPE bigint');
       callers.length = 0;
       await Promise.all(ids.map((id) => caller.run(id, () => repository.get(1))));
-      // A statement that its connection executes again is logged once.
-      expect(callers.length).to.be.at.least(READS);
+      // Without a pipeline a connection executes its own statement again, which is logged once.
+      expect(callers.length).to.be.greaterThan(HAS_PIPELINE ? READS : READS - 1);
       expect(new Set(callers)).to.deep.equal(new Set(ids));
     });
 

@@ -79,7 +79,7 @@ function waitForLock(transaction: Transaction): Promise<unknown> {
   return Pot.sequelize?.query(`SELECT pg_advisory_lock(${LOCK})`, { transaction }) ?? Promise.reject(FAILED);
 }
 
-/** The queue of pg's client; old versions have the names without a dash. */
+/** The queue of pg's client; old versions have the names without an underscore. */
 interface Pulsing {
   readonly pipeline?: boolean;
   readonly activeQuery?: object | null;
