@@ -12,7 +12,7 @@ import { isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
 import { type FeatureNeeds, joinReports, type TableReport } from '../operation/feature.js';
-import { watchTables } from '../postgres/index.js';
+import { forgetTriggers, watchTables } from '../postgres/index.js';
 import { ConfigError, throwProblems } from '../util/config-error.js';
 import { describeError } from '../util/describe-error.js';
 import { type Logger, logInfo } from '../util/logger.js';
@@ -189,9 +189,11 @@ export class CatalogueGate {
       new Set(plans.flatMap(modelsOf).filter(({ sequelize }) => sequelize)),
       ({ sequelize }) => sequelize,
     );
-    const readings = [...models.values()].map(async (own) => {
+    const readings = [...models].map(async ([sequelize, own]) => {
       const tables = await readCatalogue(isChanged ? own : await changedTables(own));
       for (const [model, table] of tables) rememberTable(model, table);
+      // A view in the place of a table has others, and the facts of both have to be of one time.
+      if (tables.size > 0 && sequelize) forgetTriggers(sequelize);
       return tables.size;
     });
     try {
@@ -270,13 +272,10 @@ export class CatalogueGate {
 
 /** Milliseconds after which a request has the tables read again, without waiting for them. */
 const RENEWED_AFTER = 30_000;
-
 /** Milliseconds after which requests wait for that: no request came for a while. */
 const MAX_AGE = 60_000;
-
 /** Milliseconds of that wait. The primary may be gone, and a replica serves reads. */
 const MAX_WAIT = 1_000;
-
 /** Milliseconds between a change of a table that a statement meets and its reading. */
 const CHANGE_DELAY = 200;
 

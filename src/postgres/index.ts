@@ -75,6 +75,7 @@ export {
   NO_TRIGGERS,
   OBSERVERS,
   type RowWrite,
+  reportChangedTable,
   type TableTriggers,
   tableTriggers,
   watchTables,

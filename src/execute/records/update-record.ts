@@ -28,7 +28,7 @@ import {
 import { notStored } from '../../errors/errors.js';
 import type { Access } from '../../operation/access.js';
 import type { UpdateOperation } from '../../operation/operation.js';
-import { forgetTriggers, NO_TRIGGERS, type TableTriggers, tableTriggers } from '../../postgres/index.js';
+import { NO_TRIGGERS, reportChangedTable, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
 import { hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
@@ -125,7 +125,7 @@ async function markedWrite({ name, sequelize }: ModelClass, write: Promise<unkno
     await write;
   } catch (error) {
     if (!isMissingColumn(error, MARK)) throw error;
-    if (sequelize) forgetTriggers(sequelize);
+    if (sequelize) reportChangedTable(sequelize);
     const reason = new Error(
       `A view has replaced the table of ${name}, so that its triggers are read again.`,
     );

@@ -16,7 +16,7 @@ import { warnOf } from '../session/engine-warnings.js';
 import { readOnPrimary } from '../session/read-on-primary.js';
 import { isLockTimeout, LIMIT_LOCKS, SlowReads, TableShares } from '../session/read-shares.js';
 import { currentSettings, type RequestSettings } from '../session/session.js';
-import { forgetTriggers } from '../session/table-triggers.js';
+import { reportChangedTable } from '../session/table-triggers.js';
 import { ConnectionExecutor } from './connection-executor.js';
 import type { ConnectionQueue } from './connection-queue.js';
 import { ConnectionSource, type Destination, type PoolUsage } from './connection-source.js';
@@ -114,7 +114,7 @@ class StatementRunner implements StatementTarget {
     this.#source = new ConnectionSource(sequelize);
     const signs = new PoolerSigns();
     this.#executor = createExecutor(this.#source.driver, (error, isExpected, isFresh) => {
-      if (isOfChangedTable(error)) forgetTriggers(sequelize);
+      if (isOfChangedTable(error)) reportChangedTable(sequelize);
       if (!isExpected && signs.add(error, isFresh)) assumePooler(sequelize);
     });
     this.#named = new StatementCache(isNaming ? named : unnamed);

@@ -168,9 +168,14 @@ export function watchTables(sequelize: Sequelize, watcher: TableWatcher): void {
   watchers.set(sequelize, [...others, new WeakRef(watcher)]);
 }
 
-/** Forgets the facts of all tables of the instance, because one of them was changed. */
+/** Forgets the triggers of all tables of the instance, because the catalogue has another table than before. */
 export function forgetTriggers(sequelize: Sequelize): void {
   tables.delete(sequelize);
+}
+
+/** Forgets them because a statement has met a table that was changed, and has its watchers read their facts again. */
+export function reportChangedTable(sequelize: Sequelize): void {
+  forgetTriggers(sequelize);
   for (const watcher of watchers.get(sequelize) ?? []) watcher.deref()?.readChanges(sequelize);
 }
 

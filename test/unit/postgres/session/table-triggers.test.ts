@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { Sequelize } from 'sequelize';
-import { forgetTriggers, watchTables } from '../../../../src/postgres/session/table-triggers.js';
+import { reportChangedTable, watchTables } from '../../../../src/postgres/session/table-triggers.js';
 
 describe('the watchers of tables', () => {
   it('are called for their own instance, and are not kept for it', async () => {
@@ -19,15 +19,15 @@ describe('the watchers of tables', () => {
     };
     const dropped = watch('dropped');
     watchTables(mine as Sequelize, used);
-    forgetTriggers(other as Sequelize);
-    forgetTriggers(mine as Sequelize);
+    reportChangedTable(other as Sequelize);
+    reportChangedTable(mine as Sequelize);
     expect(called).to.deep.equal(['dropped', 'used']);
     // A reference that was followed holds until the turn ends.
     await nextTurn();
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
     expect(dropped.deref()).to.equal(undefined);
-    forgetTriggers(mine as Sequelize);
+    reportChangedTable(mine as Sequelize);
     expect(called).to.deep.equal(['dropped', 'used', 'used']);
   });
 });
