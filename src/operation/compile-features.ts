@@ -230,7 +230,11 @@ function rowsOf(features: readonly Feature[]): ListedRows {
   const digests = features.filter(({ digest }) => digest);
   return {
     narrow(inputs) {
-      const found = conditions.flatMap((feature) => feature.condition?.(inputs) ?? []);
+      const found: Filter[] = [];
+      for (const feature of conditions) {
+        const condition = feature.condition?.(inputs);
+        if (condition) found.push(condition);
+      }
       if (found.length === 0) return inputs;
       return Object.freeze({ ...inputs, filter: allOf(inputs.filter ?? null, ...found) as Filter });
     },
@@ -335,23 +339,24 @@ function inputReader(inputs: readonly Input[], rows = ANY_ROWS) {
   const early = inTurn.filter(({ turn = 0 }) => turn < PLACES);
   const late = inTurn.filter((each) => !early.includes(each));
   const takes = (name: string) => inputs.some((input) => input.name === name);
+  const readAll = (some: readonly Input[], known: Inputs, request: Omit<Reading, 'takes'>): Inputs => {
+    const { textOf, access, id, related, issues } = request;
+    const found: Record<string, unknown> = { ...known };
+    const digest = () => rows.digest(found, access);
+    // Each member by itself: a copy with one more costs several times as much.
+    const reading: Reading = { textOf, access, id, related, issues, takes, inputs: found, digest };
+    for (const input of some) {
+      const text = textOf(input.name);
+      if (text === undefined) continue;
+      const value = input.read(text, reading);
+      if (value !== undefined) found[memberOf(input)] = value;
+    }
+    return found;
+  };
   return (request: Omit<Reading, 'takes'>): Inputs => {
-    const { textOf, inputs: before, issues, access, id, related } = request;
-    const readAll = (some: readonly Input[], known: Inputs): Inputs => {
-      const found: Record<string, unknown> = { ...known };
-      const digest = () => rows.digest(found, access);
-      // Each member by itself: a copy with one more costs several times as much.
-      const reading: Reading = { textOf, access, id, related, issues, takes, inputs: found, digest };
-      for (const input of some) {
-        const text = textOf(input.name);
-        if (text === undefined) continue;
-        const value = input.read(text, reading);
-        if (value !== undefined) found[memberOf(input)] = value;
-      }
-      return found;
-    };
-    const asked = rows.narrow(readAll(early, before));
-    const whole = late.some(({ name }) => textOf(name) !== undefined) ? readAll(late, asked) : asked;
+    const { textOf, issues } = request;
+    const asked = rows.narrow(readAll(early, request.inputs, request));
+    const whole = late.some(({ name }) => textOf(name) !== undefined) ? readAll(late, asked, request) : asked;
     if (issues.length > 0) throw new InvalidQueryError(issues);
     return Object.freeze(whole);
   };

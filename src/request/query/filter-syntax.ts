@@ -91,11 +91,15 @@ export function parseFilterSyntax(text: string): SyntaxNode | null {
 /** A quoted value, also one that is not closed. Texts of rows have line breaks. */
 const QUOTED = /(["'])(?:(?!\1)[^\\]|\\.?)*(?:\1|$)/gs;
 
+/** Most texts, which have nothing to check but their length. */
+const PRINTABLE = /^[\t -~]*$/;
+
 function checkText(text: string): void {
   if (text.length > FILTER_LIMITS.length) {
     const detail = `At most ${FILTER_LIMITS.length} characters are allowed (found ${text.length}).`;
     throw new FilterError('q.too-long', FILTER_LIMITS.length, detail);
   }
+  if (PRINTABLE.test(text)) return;
   const plain = text.replace(QUOTED, (quoted) => quoted.replace(/[\r\n]/g, ' '));
   for (let position = 0; position < text.length; position += 1) {
     const code = plain.charCodeAt(position);
@@ -210,10 +214,9 @@ class FilterParser {
     const pattern = TOKENS[kind];
     const position = this.#position;
     pattern.lastIndex = position;
-    const [text] = pattern.exec(this.text) ?? [];
-    if (text === undefined) return null;
-    this.#position += text.length;
-    return { text, position };
+    if (!pattern.test(this.text)) return null;
+    this.#position = pattern.lastIndex;
+    return { text: this.text.slice(position, this.#position), position };
   }
 
   #isAtEnd(): boolean {
