@@ -19,6 +19,8 @@ export class ApplicationProcess implements AsyncDisposable {
   port = 0;
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;
+  /** Rejects at the end. One for all calls: each error has the whole log. */
+  readonly #ended: Promise<never>;
 
   private constructor(options: ApplicationOptions) {
     // The collector of code coverage would keep more and more memory.
@@ -29,6 +31,11 @@ export class ApplicationProcess implements AsyncDisposable {
       stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
     this.#closed = once(this.#child, 'close');
+    this.#ended = this.#closed.then(() => {
+      throw new Error(`The application has ended: ${this.log.map(({ text }) => text).join('\n')}`);
+    });
+    // The process may end when nothing waits for it any more.
+    this.#ended.catch(() => {});
     const lines = createInterface({ input: this.#child.stderr ?? process.stdin });
     lines.on('line', (text) => this.log.push({ text, at: performance.now() }));
     const kill = () => void this.#child.kill('SIGKILL');
@@ -63,12 +70,7 @@ export class ApplicationProcess implements AsyncDisposable {
   }
 
   async #hear(): Promise<unknown> {
-    const ended = this.#closed.then(() => {
-      throw new Error(`The application has ended: ${this.log.map(({ text }) => text).join('\n')}`);
-    });
-    // The process may end much later, when nothing waits for it any more.
-    ended.catch(() => {});
-    const [message] = await Promise.race([once(this.#child, 'message'), ended]);
+    const [message] = await Promise.race([once(this.#child, 'message'), this.#ended]);
     return message;
   }
 }

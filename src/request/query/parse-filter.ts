@@ -108,9 +108,6 @@ class FilterTyping {
     const values = Object.freeze(
       syntax.values.map((value) => parseOperand(attribute.name, filter, operator, value)),
     );
-    if (!jsonType && !ofRange && !isShortened)
-      return behind(hops, Object.freeze({ kind: 'comparison', attribute: name, operator, values }));
-    // Digests of cursors depend on the order of the members.
     const inside = {
       ...(jsonType && { jsonType }),
       ...(ofRange && { ofRange }),
@@ -179,7 +176,6 @@ function checkRelationOperator(
 
 /** A condition on the row behind some relations to one. */
 function behind(hops: readonly RelationFilter[], filter: NamedFilter): NamedFilter {
-  if (hops.length === 0) return filter;
   return hops.reduceRight<NamedFilter>(
     (condition, relation) => ({ kind: 'related', relation, isNegated: false, condition }),
     filter,
