@@ -2,7 +2,7 @@
  * Parses the id of a path into the value of the attribute that addresses a record. Own parsers: `Number('0x10')` and `Number('')` are numbers.
  */
 import type { IdType, IdTypes } from '../declare/crud-options.js';
-import { type ColumnKind, type ColumnType, NARROW_NUMBERS } from '../describe/column-type.js';
+import { type ColumnKind, type ColumnType, fitsLength, NARROW_NUMBERS } from '../describe/column-type.js';
 import { splitParts } from '../describe/id-text.js';
 import type { AttributeInfo, ModelInfo } from '../describe/model-info.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
@@ -90,7 +90,7 @@ function stringParser(maxLength: number | null): IdParser {
   return (raw) => {
     // PostgreSQL's text holds neither NUL nor half a character.
     if (raw.includes('\0') || !raw.isWellFormed()) return malformed('text without NUL characters');
-    return maxLength !== null && [...raw].length > maxLength ? IMPOSSIBLE : found(raw);
+    return maxLength === null || fitsLength(raw, maxLength) ? found(raw) : IMPOSSIBLE;
   };
 }
 
@@ -197,7 +197,7 @@ function holderOf({ found: column }: AttributeInfo): (value: unknown) => boolean
     return (value) => Number(value) >= narrow.minimum && Number(value) <= narrow.maximum;
   const [, length] = /^character.*\((\d+)\)$/.exec(column?.type ?? '') ?? [];
   if (length === undefined) return () => true;
-  return (value) => typeof value !== 'string' || [...value].length <= Number(length);
+  return (value) => typeof value !== 'string' || fitsLength(value, Number(length));
 }
 
 function withinColumn(form: PartForm, address: AttributeInfo): PartForm {

@@ -204,3 +204,8 @@ export function introspectColumnType(dataType: DataType): ColumnType {
       return PLAIN.get(type.key) ?? namedType(type.key);
   }
 }
+
+/** True where a `varchar` of this length holds a text. PostgreSQL counts code points, of which a text has at most as many as UTF-16 code units. */
+export function fitsLength(text: string, maximum: number): boolean {
+  return text.length <= maximum || [...text].length <= maximum;
+}

@@ -1,4 +1,5 @@
 /** One rule of a column type for a value in a body, and the rules of texts and whole numbers. */
+import { fitsLength } from '../describe/column-type.js';
 import type { JsonSchema } from './json-schema.js';
 import { isStorableText } from './wire-value.js';
 
@@ -69,15 +70,13 @@ export const STORABLE_TEXT = rule(
 /** The rules of texts. */
 export function stringRules(maxLength: number | null): readonly ColumnRule[] {
   if (maxLength === null) return [IS_STRING, STORABLE_TEXT];
-  // PostgreSQL counts code points for `varchar(n)`; a string's `length` counts UTF-16 units.
-  const fits = (value: string): boolean => value.length <= maxLength || [...value].length <= maxLength;
   return [
     IS_STRING,
     STORABLE_TEXT,
     rule(
       'maxLength',
       `must be at most ${maxLength} characters long`,
-      ofTexts(fits),
+      ofTexts((value) => fitsLength(value, maxLength)),
       { maxLength },
       maxLength,
     ),

@@ -236,8 +236,7 @@ function computeDigest({ plan, sort, digest }: CursorScope): string {
 }
 
 function namesNoTable(part: unknown): boolean {
-  const { kind } = (part ?? {}) as Partial<Filter>;
-  return kind === 'comparison' || typeof part !== 'object' || part === null;
+  return !(part instanceof Object) || (part as Partial<Filter>).kind === 'comparison';
 }
 
 /** Other tables of a filter are hashed by their names. */

@@ -1,7 +1,7 @@
 /** Values of a filter: of the type of the column they are compared with, strict and in one form only, or patterns. */
 
 import { namedForm } from '../../declare/named-types.js';
-import type { ColumnType } from '../../describe/column-type.js';
+import { type ColumnType, fitsLength } from '../../describe/column-type.js';
 import { isDuration } from '../../describe/interval-value.js';
 import { moneyText } from '../../describe/money-value.js';
 import { NETWORK_FORMS } from '../../describe/network-value.js';
@@ -45,7 +45,7 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
   };
   switch (type.kind) {
     case 'string':
-      return type.maxLength === null || isOfLength(text, type.maxLength) ? text : outOfRange();
+      return type.maxLength === null || fitsLength(text, type.maxLength) ? text : outOfRange();
     case 'enum':
       return type.values.includes(text) ? text : wrongType(`one of ${type.values.join(', ')}`);
     case 'integer':
@@ -113,11 +113,6 @@ export function parseFilterValue(type: ColumnType, value: Lexeme, attribute: str
 }
 
 const RANGE = /^([[(])([^,]*),([^,]*)([\])])$/;
-
-/** PostgreSQL counts characters, of which a text has no more than it has UTF-16 code units. */
-function isOfLength(text: string, maximum: number): boolean {
-  return text.length <= maximum || [...text].length <= maximum;
-}
 
 /** A range as PostgreSQL writes it, with bounds in their own forms; undefined for anything else. */
 function parseRange(bound: ColumnType, { text, position }: Lexeme, attribute: string): string | undefined {
