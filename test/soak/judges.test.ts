@@ -135,6 +135,15 @@ describe('the check of the log of the soak', () => {
   it('[F17] lets an outage be told once, and then once a second', () =>
     expect(problemsAt(0, 1_000, 1_990, 3_000, 4_010)).to.deep.equal([]));
 
+  it('lets work that is repeated warn of an outage, and of nothing else', () => {
+    const warning = (message: string) => [{ text: line({ level: 'warn', message }), at: 0 }];
+    const beginning =
+      'The tables could not all be read again, and requests go on with what is known of them: ';
+    expect(logProblems(warning(`${beginning}read ECONNRESET`))).to.deep.equal([]);
+    expect(logProblems(warning('A write found the tables changed: read ECONNRESET'))).to.have.length(1);
+    expect(logProblems(warning(`${beginning}${MARK}1-1`))).to.have.length(1);
+  });
+
   it('finds a flood, an error, a value, and what is no line of the log', () => {
     expect(problemsAt(0, 300, 600)).to.have.length(1);
     for (const text of [

@@ -23,14 +23,18 @@ export function logProblems(log: readonly LoggedLine[]): string[] {
   return problems;
 }
 
-/** Work beside requests, which is repeated a minute later. */
-const LATER = 'Old keys of requests could not be removed';
+/** Openings of warnings about work beside requests, which is repeated: each minute, and at each reading of the catalogue. */
+const LATER = [
+  'Old keys of requests could not be removed',
+  'The tables could not all be read again, and requests go on',
+];
 
 /** The status and the reason of a line about an outage; null for any other line. */
 function kindOf(text: string): string | null {
   try {
     const { level, message, status, error, code } = JSON.parse(text);
-    if (level === 'warn' && message === LATER) return LATER;
+    const later = level === 'warn' && LATER.find((opening) => String(message).startsWith(opening));
+    if (later) return later;
     return level === 'error' && [503, 504].includes(status) ? JSON.stringify({ status, error, code }) : null;
   } catch {
     return null;
