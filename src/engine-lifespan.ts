@@ -23,6 +23,9 @@ import {
   type Engine,
   EngineSequelize,
   holdInstance,
+  LIMITS,
+  limitsSetBy,
+  NO_LIMIT,
   openEngine,
   ownerProblems,
   type PostgresAddress,
@@ -35,6 +38,7 @@ import {
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isOffline, noteStart } from './util/offline.js';
 import { flagProblems, listProblems, showValue, unknownOptions } from './util/option-problems.js';
+import { without } from './util/without.js';
 
 /** Options of `engineLifespan`. Options that are not named here go to Sequelize as they are (`pool`, `logging`, …). */
 export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replication'> {
@@ -90,12 +94,10 @@ const TIMEOUTS = Object.freeze({
   idle_in_transaction_session_timeout: 10_000,
 });
 /** Options of each connection; `dialectOptions` replace single values. */
-const DRIVER = Object.freeze({ keepAlive: true, ...TIMEOUTS });
+const DRIVER: Readonly<Record<string, unknown>> = Object.freeze({ keepAlive: true, ...TIMEOUTS });
 /** https://www.postgresql.org/support/versioning/ */
 const OLDEST_SERVER = '13.0.0';
 const POOL = Object.freeze({ max: 10, acquire: 5_000 });
-/** The longest delay of a timer, in milliseconds: 24 days. */
-const NO_LIMIT = 2_147_483_647;
 
 /** Sequelize takes an `acquire` of 0 for its own default. */
 function poolOf(given: EngineOptions['pool']): PoolOptions {
@@ -108,8 +110,8 @@ function poolOf(given: EngineOptions['pool']): PoolOptions {
  * engine; disposing the engine disconnects.
  *
  * Default timeouts: connecting 3 s, waiting for a pooled connection 5 s, a lock 2 s, a statement 5 s, a query
- * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions` and `pool` change single values and keep the others; 0 is no
- * limit. Migrations take longer, so they have an instance of their own: `new Sequelize(dsn)`, which has no limits.
+ * 6 s (0.2 s late at most), an idle transaction 10 s. `dialectOptions`, `pool` and `options` of the DSN change single values and keep the
+ * others; 0 is no limit. Migrations take longer, so they have an instance of their own: `new Sequelize(dsn)`, which has no limits.
  *
  * @example
  * ```ts
@@ -206,7 +208,7 @@ function createSequelize(dsn: string | undefined, options: EngineOptions) {
     ...forwarded,
     ...address,
     pool: poolOf(forwarded.pool),
-    dialectOptions: { ...DRIVER, ...dialectOptions },
+    dialectOptions: driverOptions(dialectOptions),
     replication: {
       write: { hosts, sessionAttributes },
       read: (readers.length > 0 ? readers : [primary]).map(readConnection),
@@ -238,13 +240,6 @@ const NAMES = [
   'groupCommit',
 ] satisfies (keyof EngineOptions)[];
 
-const LIMITS = [
-  'connectionTimeoutMillis',
-  'lock_timeout',
-  'statement_timeout',
-  'query_timeout',
-  'idle_in_transaction_session_timeout',
-];
 const POOL_NAMES = ['max', 'min', 'acquire', 'idle', 'evict', 'maxUses', 'validate'];
 
 /** Sequelize and pg would ignore them. */
@@ -317,7 +312,12 @@ function readReplica(
 function readConnection({ server }: PostgresAddress): object {
   const { dialectOptions } = server;
   const options = `${dialectOptions['options'] ?? ''} -c default_transaction_read_only=on`.trim();
-  return { ...server, dialectOptions: { ...DRIVER, ...dialectOptions, options } };
+  return { ...server, dialectOptions: driverOptions({ ...dialectOptions, options }) };
+}
+
+/** Options of a connection, with the defaults that they do not set. */
+function driverOptions(given: Readonly<Record<string, unknown>>): object {
+  return { ...without(DRIVER, limitsSetBy(given)), ...given };
 }
 
 async function connect(

@@ -27,6 +27,7 @@ export {
   enginesInUse,
   openEngine,
 } from './engine/engine.js';
+export { LIMITS, limitsSetBy, NO_LIMIT } from './engine/limits.js';
 export { separateClickHouse, untilConnected } from './engine/optional-client.js';
 export { postgresServers } from './engine/ping-postgres.js';
 export type { TextResult, TextRow } from './protocol/batch.js';

@@ -8,6 +8,7 @@ import { didYouMean } from '../../util/option-problems.js';
 import { without } from '../../util/without.js';
 import { type HostedServer, isSessionAttributes, SESSION_ATTRIBUTES } from '../session/choose-host.js';
 import { unsetProblem, urlProblem } from './connection-url.js';
+import { NO_LIMIT, readLimits } from './limits.js';
 import { modeAdvice, tlsOptions } from './tls-options.js';
 
 /** Where to connect, and as whom. */
@@ -99,8 +100,10 @@ export function readConnectionString(
         : {}),
       dialectOptions: {
         ...options,
+        ...readLimits(options, 'dialectOptions.'),
         ...timeoutOf('connect_timeout', parameters['connect_timeout']),
         ...without(parameters, PARTS),
+        ...readLimits(parameters),
         ...(ssl === undefined ? {} : { ssl }),
       },
     },
@@ -206,7 +209,7 @@ function optionsOf({ PGOPTIONS, PGCONNECT_TIMEOUT }: Environment): Record<string
 function timeoutOf(name: string, seconds: string | undefined): { connectionTimeoutMillis?: number } {
   if (seconds === undefined) return {};
   if (!/^-?\d+$/.test(seconds)) throw new ConfigError([`${name} is '${seconds}'; use a number of seconds.`]);
-  return { connectionTimeoutMillis: Math.max(Number(seconds), 0) * 1_000 };
+  return { connectionTimeoutMillis: Math.min(Math.max(Number(seconds), 0) * 1_000, NO_LIMIT) };
 }
 
 function adviceOf(hosts: number, attributes: string, ofMode: string | null): readonly string[] {
