@@ -2,7 +2,7 @@
 
 import type { Sequelize } from 'sequelize';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
-import { flagProblems } from '../../util/option-problems.js';
+import { flagProblems, unknownOptions } from '../../util/option-problems.js';
 import { groupWrites, keepNoStatements } from '../connections/statement-runner.js';
 import { callbacksUnderWay } from '../session/commit-callbacks.js';
 import { knownManager, poolsOf } from '../session/connection-internals.js';
@@ -45,10 +45,11 @@ const engines = new Set<Engine>();
  * ```ts
  * configureEngine({ sequelize, cache: 'redis://localhost' });
  * ```
- * @throws ConfigError when a URL or an option is wrong, the package of a client is missing, or another engine in use has a
+ * @throws ConfigError when a URL, a client or an option is wrong, the package of a client is missing, or another engine in use has a
  * model of the instance
  */
 export function configureEngine(parts: EngineParts): Engine {
+  checkNames(parts);
   const engine = openEngine(parts, async () => {});
   prepareConnections(parts.sequelize);
   return engine;
@@ -106,6 +107,23 @@ export function checkParts(parts: Omit<EngineParts, 'sequelize'>): void {
       : []),
   ]);
   checkClients(clients);
+}
+
+const NAMES = [
+  'sequelize',
+  'clickhouse',
+  'cache',
+  'preparedStatements',
+  'groupCommit',
+] satisfies (keyof EngineParts)[];
+
+function checkNames(parts: EngineParts): void {
+  const { sequelize } = Object(parts) as Partial<EngineParts>;
+  if (typeof sequelize !== 'object' || sequelize === null)
+    throw new ConfigError([
+      'configureEngine needs an instance of Sequelize by its name; write configureEngine({ sequelize }).',
+    ]);
+  throwProblems(unknownOptions('configureEngine', parts, NAMES));
 }
 
 /** Closes each; one that fails to close does not keep the others open. */

@@ -12,8 +12,13 @@ interface OwnedClient<T> {
 }
 
 const CLIENTS = Object.freeze({
-  clickhouse: { name: '@clickhouse/client', protocols: ['http:', 'https:'], load: loadClickHouse },
-  cache: { name: 'ioredis', protocols: ['redis:', 'rediss:'], load: loadCache },
+  clickhouse: {
+    name: '@clickhouse/client',
+    maker: 'createClient(…)',
+    protocols: ['http:', 'https:'],
+    load: loadClickHouse,
+  },
+  cache: { name: 'ioredis', maker: 'new Redis(…)', protocols: ['redis:', 'rediss:'], load: loadCache },
 });
 
 /** Milliseconds. */
@@ -26,7 +31,7 @@ const MORE_WAIT = 50;
 const SEPARATE = new WeakMap<ClickHouseClient, () => ClickHouseClient>();
 
 /**
- * Checks the URLs, and that the packages for them are installed, without connecting to anything.
+ * Checks the URLs, and that the packages for them are installed, without connecting to anything. Of a client it checks that it is one.
  *
  * @throws ConfigError for all that are none, or of another protocol, and for all packages that are missing
  */
@@ -37,8 +42,9 @@ export function checkClients(clients: {
   const options = ['clickhouse', 'cache'] as const;
   throwProblems(
     options.flatMap((option) => {
-      const given = clients[option];
-      return typeof given === 'string' ? clientProblems(option, given) : [];
+      const given: unknown = clients[option];
+      if (given === undefined) return [];
+      return typeof given === 'string' ? clientProblems(option, given) : foreignProblems(option, given);
     }),
   );
 }
@@ -128,4 +134,15 @@ function clientProblems(option: keyof typeof CLIENTS, url: string): string[] {
   const problems = problem === null ? [] : [`The engine option ${option} ${problem}`];
   if (!load()) problems.push(`The engine option ${option} needs the package ${name}; npm install ${name}.`);
   return problems;
+}
+
+/** Options of a client in its place would fail at the first command. They may hold a password, which the message leaves out. */
+function foreignProblems(option: keyof typeof CLIENTS, given: unknown): string[] {
+  const { ping } = Object(given) as { readonly ping?: unknown };
+  if (typeof ping === 'function') return [];
+  const { name, maker, protocols } = CLIENTS[option];
+  const kind = given === null ? 'null' : `of type ${typeof given}`;
+  return [
+    `The engine option ${option} is ${kind}, and no client; use ${maker} of ${name}, or a URL that begins with ${protocols.join('// or ')}//.`,
+  ];
 }
