@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import type { Action, ActionMetadata, ParamMetadata } from 'routing-controllers';
 import { isInjected } from '../../handle/inject.js';
-import { parseQueryString, unknownParameter } from '../../request/query/query-string.js';
+import { droppedParameter, parseQueryString, unknownParameter } from '../../request/query/query-string.js';
 import { hasBody, missingBody } from '../../request/read-body.js';
 import { MAX_GUESSES, unknownProperty } from '../../schema/body-schema.js';
 import {
@@ -54,6 +54,8 @@ type Find = (action: Action, param: ParamMetadata) => unknown;
 export class OwnArguments {
   readonly #parameters: readonly (readonly [ParamMetadata, OwnParameter])[];
   readonly #closed: ClosedRoute | undefined;
+  /** True where a parameter is of the query string. */
+  readonly #isOfQuery: boolean;
   /** Names of the members of the body that are parameters; null where they are none, or the body is one. */
   readonly #members: readonly string[] | null;
   readonly #find: Find;
@@ -68,6 +70,7 @@ export class OwnArguments {
       return own ? [[param, own] as const] : [];
     });
     this.#closed = isJsonTyped ? CLOSED.get(target)?.get(method.method) : undefined;
+    this.#isOfQuery = params.some(({ type }) => type === 'query' || type === 'queries');
     const members = ordered.flatMap(({ type, name }) => (type === 'body-param' ? name : []));
     const isByMember = isJsonTyped && members.length > 0 && params.every(({ type }) => type !== 'body');
     this.#members = isByMember ? members : null;
@@ -75,7 +78,8 @@ export class OwnArguments {
   }
 
   get isEmpty(): boolean {
-    return this.#parameters.length === 0 && this.#closed === undefined && this.#members === null;
+    const isOpen = this.#closed === undefined && this.#members === null && !this.#isOfQuery;
+    return isOpen && this.#parameters.length === 0;
   }
 
   /**
@@ -85,6 +89,8 @@ export class OwnArguments {
    */
   async read(action: Action): Promise<void> {
     const request: Request = action.request;
+    const dropped = this.#isOfQuery ? droppedParameter(request) : null;
+    if (dropped) throw new InvalidQueryError([dropped]);
     const { query = null } = this.#closed ?? {};
     const unknown = query === null ? [] : queryIssues(request, query);
     const read = await Promise.allSettled(

@@ -2,7 +2,9 @@
  * The parameters of a raw query string. Not the framework's parser: those turn repeated names into arrays, brackets
  * into objects and broken UTF-8 into U+FFFD, each of which changes the request of the client.
  */
+import type { Request } from 'express';
 import { type ResourcePlan, restrictedNames } from '../../compile/resource-plan.js';
+import { isStructured } from '../../schema/json-value.js';
 import { MAX_ISSUES, type RequestIssue } from '../../schema/request-issue.js';
 import { didYouMean } from '../../util/option-problems.js';
 
@@ -69,6 +71,27 @@ function withoutBrackets(given: string, counts: Map<string, number>): string {
   if (index !== '' && index !== String(count)) return given;
   if (index !== '') counts.set(name, count + 1);
   return name;
+}
+
+/** Parameters that the parsers of Express, `simple` and `extended`, read of a query string. They drop the others. */
+const MAX_PARSED = 1_000;
+
+/** Issue of the first parameter that Express has dropped; null where it has dropped none. */
+export function droppedParameter({ url, query }: Request): RequestIssue | null {
+  const start = url.indexOf('?');
+  // Each takes one character at least.
+  if (start < 0 || url.length - start <= MAX_PARSED) return null;
+  const pair = url.slice(start + 1).split('&')[MAX_PARSED];
+  // A parser of the application's own may have read more.
+  if (pair === undefined || countTexts(query) > MAX_PARSED) return null;
+  const [name = ''] = pair.split('=', 1);
+  const detail = `The query string has more than ${MAX_PARSED} parameters; send fewer.`;
+  return { parameter: decode(name) ?? name, code: 'tooMany', detail };
+}
+
+function countTexts(parsed: unknown): number {
+  if (!isStructured(parsed)) return 1;
+  return Object.values(parsed).reduce<number>((sum, each) => sum + countTexts(each), 0);
 }
 
 const ENCODED = /[%+]/;
