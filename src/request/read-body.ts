@@ -27,10 +27,11 @@ const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
  * Reads and parses the body, at once where it has come whole. A body that the application's own `express.json()` has parsed already is taken as it is.
  *
  * @throws Error for a body that an earlier middleware has read and kept for itself
- * @throws BodyError 400 for a body that is not JSON in UTF-8, 413 for too much, 415 for another media type or encoding
+ * @throws BodyError 400 for a body that is not JSON in UTF-8 or whose client has gone, 413 for too much, 415 for another media type or encoding
  */
 export function readBody(request: ReadRequest, limits: BodyLimits): Maybe<unknown> {
   if (!hasBody(request)) throw missingBody();
+  if (isCutOff(request)) throw unreadableBody();
   checkMediaType(request, limits);
   if (isKept(request) && Number(request.headers['content-length']) > limits.limit)
     throw tooLarge(limits.limit);
@@ -71,6 +72,14 @@ export function hasBody({ headers }: Request): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/**
+ * True where the client has gone before its body was read. A middleware may have left a placeholder in `request.body`, which is
+ * not the body that was sent.
+ */
+export function isCutOff(request: Request): boolean {
+  return !request.readable && request.readableAborted && hasBody(request);
+}
+
 /** Read from the stream: body-parser 1 marks a request that it has read, and body-parser 2 does not. */
 export function isRead(request: Request): boolean {
   return request.readableDidRead || request.readableEnded || isKept(request);
@@ -83,7 +92,7 @@ export function isRead(request: Request): boolean {
 export function isKept(request: Request): boolean {
   // The body is read last: to others it is a getter, which parses it.
   if (request.readable || request.readableDidRead || request.readableEnded) return false;
-  return request.body !== undefined;
+  return !request.readableAborted && request.body !== undefined;
 }
 
 /** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */
@@ -187,7 +196,11 @@ export function decompress(request: Request, limit: number): Readable {
 /** The error of a body that could not be read to its end. */
 export function readError(error: unknown, limit: number): BodyError {
   if (error instanceof BodyError) return error;
-  if ((error as { type?: string }).type === 'entity.too.large') return tooLarge(limit);
+  return (error as { type?: string }).type === 'entity.too.large' ? tooLarge(limit) : unreadableBody();
+}
+
+/** The error of a body that has not arrived whole. */
+export function unreadableBody(): BodyError {
   return new BodyError(
     400,
     'unreadable',

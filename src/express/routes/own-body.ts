@@ -1,6 +1,14 @@
 /** The JSON body of a route of the user's, read as generated routes read theirs. */
 import type { Request, RequestHandler } from 'express';
-import { checkMediaType, hasBody, isKept, isRead, readBody } from '../../request/read-body.js';
+import {
+  checkMediaType,
+  hasBody,
+  isCutOff,
+  isKept,
+  isRead,
+  readBody,
+  unreadableBody,
+} from '../../request/read-body.js';
 
 /** Makers of middlewares, of `body-parser`. */
 interface BodyParsers {
@@ -16,10 +24,16 @@ export function bodyParsers(parsers: BodyParsers, limit: number): BodyParsers {
   return {
     json: (options?: object) =>
       options
-        ? ofKnownType(options, parsers.json({ strict: false, type: ALL, ...options }))
+        ? ofWhole(ofKnownType(options, parsers.json({ strict: false, type: ALL, ...options })))
         : readJson(limit),
-    text: (options) => parsers.text(options),
+    text: (options) => ofWhole(parsers.text(options)),
   };
+}
+
+/** `body-parser` reads nothing of a request whose client has gone, so that a placeholder would stay in the place of the body. */
+function ofWhole(parse: RequestHandler): RequestHandler {
+  return (request, response, next) =>
+    isCutOff(request) ? next(unreadableBody()) : parse(request, response, next);
 }
 
 /** `body-parser` reads nothing of another type, and passes the request on. */
@@ -38,7 +52,8 @@ function typesOf({ method }: Request): readonly string[] {
 function readJson(limit: number): RequestHandler {
   return async (request, _response, next) => {
     // A body that a middleware has read before is taken as it is.
-    if ((isRead(request) && !isKept(request)) || !hasBody(request)) return next();
+    const isTaken = isRead(request) && !isKept(request) && !isCutOff(request);
+    if (isTaken || !hasBody(request)) return next();
     try {
       request.body = await readBody(request, { limit, mediaTypes: typesOf(request) });
     } catch (error) {

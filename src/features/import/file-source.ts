@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { keepReading } from '../../request/node-internals.js';
-import { decompress, hasBody, isRead, missingBody, readError } from '../../request/read-body.js';
+import { decompress, hasBody, isCutOff, isRead, missingBody, readError } from '../../request/read-body.js';
 import { ClientGone } from '../../request/request-sessions.js';
 import { tooLarge } from './file-text.js';
 
@@ -24,6 +24,7 @@ export interface FileSource extends AsyncIterable<Uint8Array> {
 export function openFile(request: Request, maxBytes: number): FileSource {
   if (!hasBody(request)) throw missingBody('send a file, such as one of CSV');
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  if (isCutOff(request)) throw new ClientGone();
   if (isRead(request)) return { ...readAlready(request), renew() {}, hold() {}, end() {} };
   const { requestTimeout = 0 } = serverOf(request);
   if (requestTimeout > 0) keepReading(request);
