@@ -162,7 +162,7 @@ export {
   type StatusAnswers,
 } from './express/routes/answers.js';
 export { formatId, readId } from './request/read-id.js';
-export type { RoutingOptions } from './express/resources/settings.js';
+export type { RoutingOptions } from './express/resources/routing-options.js';
 export type { RouteInfo } from './express/routes/route-info.js';
 export { type RequestClasses, requestClasses } from './express/server/express-server.js';
 export { serve } from './express/server/serve.js';

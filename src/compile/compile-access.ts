@@ -61,8 +61,8 @@ export function compileAccess(
   shared: SharedAccess,
 ): AccessPlan | null {
   const { report } = check;
-  for (const name of ['scope', 'visible', 'can', 'fields', 'set'] as const) {
-    // A variable that was never set must not switch a rule off.
+  for (const name of ['dependencies', 'scope', 'visible', 'can', 'fields', 'set'] as const) {
+    // A variable that was never set must not switch a guard or a rule off.
     if (name in check.options && (check.options[name] ?? null) === null)
       report(`${name} is ${check.options[name]}; give it a value, or leave it out.`);
   }

@@ -229,12 +229,21 @@ export function compileChoice<const C extends readonly [string, ...string[]]>(
 export function compileDependencies({ options, report }: OptionCheck): ResourcePlan['dependencies'] {
   const dependencies = Object.freeze([...(options.dependencies ?? [])]);
   for (const [index, dependency] of (dependencies as readonly unknown[]).entries()) {
-    if (typeof dependency === 'function') continue;
+    if (typeof dependency === 'function' && !isBareClass(dependency)) continue;
     report(
-      `dependencies[${index}] is ${showValue(dependency)}; use an Express handler or a routing-controllers middleware class.`,
+      `dependencies[${index}] is ${showValue(dependency)}; use an Express handler or a routing-controllers middleware class` +
+        `${typeof dependency === 'function' ? ', which has a method use(request, response, next)' : ''}.`,
     );
   }
   return dependencies;
+}
+
+/** True for a class that routing-controllers takes for a handler, and cannot call. */
+function isBareClass(dependency: object): boolean {
+  const { prototype } = dependency as { readonly prototype?: Partial<Record<'use' | 'error', unknown>> };
+  return (
+    !prototype?.use && !prototype?.error && /^class\b/.test(Function.prototype.toString.call(dependency))
+  );
 }
 
 /** The options of `@Crud` that features declare, and that are not undefined. */

@@ -10,7 +10,7 @@ import { declaredParameters } from '../express/resources/controller-metadata.js'
 import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import { routingStorage } from '../express/resources/routing-controllers-internals.js';
-import type { RoutingOptions } from '../express/resources/settings.js';
+import type { RoutingOptions } from '../express/resources/routing-options.js';
 import type { CatalogueGate } from '../inspect/catalogue-gate.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { ShapedBy } from './shape-answer.js';

@@ -8,7 +8,7 @@ import {
   lineageOf,
 } from '../express/resources/controller-metadata.js';
 import { CrudController } from '../express/resources/crud-controller.js';
-import type { RoutingOptions } from '../express/resources/settings.js';
+import type { RoutingOptions } from '../express/resources/routing-options.js';
 import { type ActionDescription, describeAction } from '../express/routes/describe-action.js';
 import type { MountedRouter } from '../express/routes/mount-resources.js';
 import type { HealthOptions } from '../health/health-options.js';

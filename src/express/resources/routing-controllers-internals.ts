@@ -14,7 +14,7 @@ const missing = missingFrom('routing-controllers', version);
 const SEARCHES =
   'filterActionsWithTarget filterUsesWithTargetAndMethod filterInterceptorUsesWithTargetAndMethod ' +
   'filterParamsWithTargetAndMethod filterResponseHandlersWithTarget filterResponseHandlersWithTargetAndMethod';
-const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares';
+const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares interceptors';
 const DRIVER_METHODS =
   'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares';
 

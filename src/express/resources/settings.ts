@@ -1,5 +1,4 @@
 /** The options of `bootstrap`, checked, with every default filled in. */
-import type { RoutingControllersOptions } from 'routing-controllers';
 import { canProblems, type SharedAccess } from '../../compile/compile-access.js';
 import { isPlain } from '../../compile/compile-options.js';
 import type { OperationRules, RowSecurityOptions, Scope } from '../../declare/access-options.js';
@@ -18,12 +17,7 @@ import {
   unknownOptions,
   withoutSlash,
 } from '../../util/option-problems.js';
-
-/** The options of routing-controllers that are the user's to set. */
-export type RoutingOptions = Omit<
-  RoutingControllersOptions,
-  'controllers' | 'routePrefix' | 'defaultErrorHandler'
->;
+import { type OwnPlaces, type RoutingOptions, routingProblems } from './routing-options.js';
 
 /** The options that `bootstrap` and `crudRouter` have in common. */
 export interface RouterOptions {
@@ -184,6 +178,7 @@ export function resolveSettings(
   // A value that is no list is a problem, and read as an empty one.
   const models = givenModels === undefined || Array.isArray(givenModels) ? givenModels : [];
   const controllers = Array.isArray(givenControllers) ? givenControllers : [];
+  const prefix = withoutSlash(String(routePrefix));
   const records = models ? models.flatMap(recordsOf) : currentRecords();
   const problems = [
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
@@ -217,19 +212,27 @@ export function resolveSettings(
     records,
     isScan: models === undefined,
     controllers,
-    routePrefix: withoutSlash(String(routePrefix)),
+    routePrefix: prefix,
     access: Object.freeze({ scope, can, deny }),
     rls,
     problem,
-    ...resolveRouterOptions(options, problems),
+    ...resolveRouterOptions(options, problems, { routePrefix: prefix, controllers }),
     problems,
   });
 }
 
-/** Resolves the options that `crudRouter` has too; adds its problems to the others. */
-export function resolveRouterOptions(options: RouterOptions, problems: string[]): RouterSettings {
-  const { fastPath = true, logger, routing = {} } = options;
-  problems.push(...flagProblems('fastPath', fastPath));
+/** Resolves the options that `crudRouter` has too; adds its problems to the others. @param places none for `crudRouter` */
+export function resolveRouterOptions(
+  options: RouterOptions,
+  problems: string[],
+  places: OwnPlaces | null = null,
+): RouterSettings {
+  const { fastPath = true, logger, routing } = options;
+  problems.push(
+    ...flagProblems('fastPath', fastPath),
+    // A variable that was never set must not switch its guards off.
+    ...('routing' in options ? routingProblems(routing, places) : []),
+  );
   return {
     bodyLimit: collectProblems(problems, () => parseBodyLimit(options.bodyLimit), 0),
     logger:
@@ -238,7 +241,7 @@ export function resolveRouterOptions(options: RouterOptions, problems: string[])
         : collectProblems(problems, () => adaptLogger(logger), defaultLogger),
     cursors: createCursorCodec(collectProblems(problems, () => parseSecrets(options.cursorSecret), [])),
     fastPath,
-    routing,
+    routing: isPlain(routing) ? (routing as RoutingOptions) : {},
   };
 }
 

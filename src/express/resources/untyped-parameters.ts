@@ -10,7 +10,7 @@ import { undecoratedProblems } from '../../schema/attribute-decorators.js';
 import type { Leniency } from '../../schema/class-json-schema.js';
 import { declaredActions, declaredParameters, lineageOf, type ParameterArgs } from './controller-metadata.js';
 import { routingStorage } from './routing-controllers-internals.js';
-import type { RoutingOptions } from './settings.js';
+import type { RoutingOptions } from './routing-options.js';
 
 /** The decorators whose parameters come from a client. Values of the server itself need no conversion. */
 const DECORATORS: Readonly<Partial<Record<ParameterArgs['type'], string>>> = {

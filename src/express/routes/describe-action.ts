@@ -4,7 +4,7 @@ import type { Leniency } from '../../schema/class-json-schema.js';
 import { declaredParameters } from '../resources/controller-metadata.js';
 import { type ResourceParameter, recordKeys, resourceParameters } from '../resources/resource-parameters.js';
 import { routingStorage } from '../resources/routing-controllers-internals.js';
-import type { RoutingOptions } from '../resources/settings.js';
+import type { RoutingOptions } from '../resources/routing-options.js';
 import { isValidated, leniencyOf, parameterType } from '../resources/untyped-parameters.js';
 import { type DeclaredRoute, declaredRoute } from './answers.js';
 

@@ -26,6 +26,7 @@ import {
   transformResult,
 } from '../../respond/result-serializer.js';
 import { isStream, type Source, StreamAnswer } from '../../respond/stream-answer.js';
+import { ConfigError } from '../../util/config-error.js';
 import { thrownError } from '../../util/describe-error.js';
 import { answering, evaluateForAnswer } from '../resources/application-access.js';
 import { guardJson, type ResultShaper, releaseJson } from '../resources/result-shaper.js';
@@ -141,7 +142,15 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     };
   }
 
+  /** @throws ConfigError for a class that routing-controllers would leave out */
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
+    const { use, error } = middleware.instance as Partial<Record<'use' | 'error', unknown>>;
+    if (!use && !error) {
+      const { name } = middleware.target;
+      throw new ConfigError([
+        `${name} has @Middleware and neither use nor error, and would not run; give it a method use(request, response, next).`,
+      ]);
+    }
     if (middleware.type === 'after') this.#hasAfter = true;
     super.registerMiddleware(middleware, options);
   }

@@ -97,6 +97,8 @@ export function mountResources(plan: MountPlan): MountedRouter {
       createServer(driver, {
         validation: STRICT_VALIDATION,
         ...routing,
+        // The application mounts the router below its prefix.
+        routePrefix: '',
         controllers: onlyThese(classes),
         middlewares: onlyThese(routing.middlewares ?? []),
         interceptors: onlyThese(routing.interceptors ?? []),

@@ -30,7 +30,8 @@ function without(value: object, name: string, run: () => void): void {
 }
 
 describe('the internals of routing-controllers', () => {
-  const LISTS = 'controllers actions params uses useInterceptors responseHandlers middlewares'.split(' ');
+  const LISTS =
+    'controllers actions params uses useInterceptors responseHandlers middlewares interceptors'.split(' ');
   const METHODS =
     'getParamFromRequest handleError handleSuccess registerAction registerMiddleware transformResult prepareMiddlewares'.split(
       ' ',
