@@ -5,6 +5,7 @@ import { isFilled, isGenerated, type RecordInfo, versionOf } from '../../describ
 import { withMembers } from '../../describe/sequelize-internals.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { attributeOf } from '../sql/predicate-sql.js';
+import { countUpdates, endCount } from './counted-updates.js';
 import { keptConditions } from './exact-keys.js';
 
 /** Values by attribute. */
@@ -33,8 +34,8 @@ export function pinned<M extends Model>(record: M, pins: Pins): M {
 
 /**
  * Sequelize names the row of a record by its key alone, and the row may have left the access of the request since it was read.
- * The UPDATE takes the whole condition. A read after it takes the owner of the row, because the change itself may
- * have hidden the row.
+ * The first UPDATE takes the whole condition. A read after it, and an UPDATE of a hook, take the owner of the row, because the change
+ * itself may have hidden the row.
  *
  * @param within the condition of the request, beside that of the key
  * @returns a function that ends it
@@ -49,16 +50,21 @@ export function pinRow<M extends Model>(
   const kept = Object.fromEntries([...pins].map(([name, value]) => [attributeOf(info, name).column, value]));
   // Where `id` names the attributes of a key that the model does not declare, Sequelize has no condition.
   const hasOwnKey = info.model.primaryKeyAttributes.length > 0;
+  const updates = countUpdates(record);
   // Sequelize reads the condition of an UPDATE with `true`.
   const where = (isUpdate?: boolean) => {
     const byKey = (
       hasOwnKey ? Reflect.apply(ofRecord, record, [isUpdate]) : keyOf(info, record, isUpdate)
     ) as WhereOptions<Attributes<M>>;
     const exact = { ...byKey, ...keptConditions(info, record, isUpdate) };
-    return isUpdate ? within(exact) : { ...exact, ...kept };
+    const isFirst = isUpdate && updates.every((rows) => rows === 0);
+    return isFirst ? within(exact) : { ...exact, ...kept };
   };
   Object.defineProperty(record, 'where', { value: where, configurable: true });
-  return () => Reflect.deleteProperty(record, 'where');
+  return () => {
+    endCount(record);
+    Reflect.deleteProperty(record, 'where');
+  };
 }
 
 /** The condition of a row by its key, by column. */
