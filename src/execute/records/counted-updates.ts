@@ -1,6 +1,9 @@
 /** Counts the rows that each UPDATE of a record writes: Sequelize reports them to models with a version alone. */
 import type { Model, QueryInterface } from 'sequelize';
+import type { ModelClass } from '../../declare/crud-options.js';
+import { versionOf } from '../../describe/model-info.js';
 import { keptIn } from '../../util/memo.js';
+import type { WriteValues } from '../sql/encode-parameter.js';
 
 /** Numbers of rows, one for each UPDATE, by record. */
 const counted = new WeakMap<Model, number[]>();
@@ -24,11 +27,20 @@ function countOf(queryInterface: QueryInterface): void {
   counting.add(queryInterface);
   const { update } = queryInterface;
   const counts = async function (this: QueryInterface, ...args: Parameters<QueryInterface['update']>) {
-    const [record] = args;
+    const [record, , values] = args;
     const numbers = counted.get(record);
+    if (numbers) countVersion(record, values as Record<string, unknown>);
     const result = await Reflect.apply(update, this, args);
     numbers?.push(Number(Reflect.get(result, 1)));
     return result;
   };
   Object.assign(queryInterface, { update: counts });
+}
+
+/** Sequelize has no version to count from where only a hook has changed a record. */
+function countVersion(record: Model, values: Record<string, unknown>): void {
+  const model = record.constructor as ModelClass;
+  const version = versionOf(model) ?? '';
+  const column = model.getAttributes()[version]?.field ?? version;
+  if (Number.isNaN(values[column])) values[column] = Number((record.dataValues as WriteValues)[version]) + 1;
 }
