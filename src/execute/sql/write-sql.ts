@@ -207,7 +207,8 @@ export function changedSql(type: ColumnType, column: SqlFragment, value: Value |
     case 'bigint':
     case 'decimal':
     case 'time':
-      return sql`${column}::text IS DISTINCT FROM ${value}::text`;
+      // Texts that are equal in a collation of the column may differ in letters.
+      return sql`${column}::text COLLATE "C" IS DISTINCT FROM ${value}::text`;
     case 'float':
       return sql`${column}::text::float8 IS DISTINCT FROM ${value}::float8`;
     case 'date':

@@ -3,8 +3,10 @@
 import { expect } from 'chai';
 import { literal, QueryTypes } from 'sequelize';
 import { Column, CreatedAt, DataType, Table, UpdatedAt } from 'sequelize-typescript';
-import { Repository } from '../../../src/index.js';
+import type { Response } from 'supertest';
+import { Crud, Repository } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -27,6 +29,29 @@ class Box extends NumberedRow {
   @CreatedAt @Column(DataType.DATE) declare born: Date;
   @UpdatedAt @Column(DataType.DATE) declare touched: Date;
 }
+
+/** Texts that are equal to those in other letters. */
+@Crud({
+  endpoints: ['create', 'update', 'replace', 'createMany', 'updateMany', 'upsert'],
+  filterAllow: ['id'],
+  upsert: [['login']],
+  import: { modes: ['upsert'] },
+})
+@Table({ tableName: 'looses', timestamps: false })
+class Loose extends NumberedRow {
+  @Column(DataType.TEXT) declare login: string;
+  @Column(DataType.TEXT) declare name: string;
+  @Column(DataType.ENUM('ann', 'Ann')) declare choice: string;
+  @Column(DataType.CITEXT) declare word: string;
+  @Column(DataType.ARRAY(DataType.TEXT)) declare list: string[];
+}
+
+const LOOSE = `
+  CREATE EXTENSION citext;
+  CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+  CREATE DOMAIN name AS text COLLATE loose;
+  CREATE TABLE looses (id serial PRIMARY KEY, login text COLLATE loose UNIQUE, name name, choice text COLLATE loose, word citext,
+    list text[] COLLATE loose)`;
 
 const TEXTS = [
   '',
@@ -116,4 +141,33 @@ describe('a value that is written', () => {
       await record.destroy();
     }
   });
+});
+
+describe('letters of a column in which they are equal', () => {
+  const { apps, query } = serveTables(LOOSE, [Loose]);
+  const large = { login: 'Ann', name: 'Ann', choice: 'Ann', word: 'Ann', list: ['Ann'] };
+  const row = 'login,name,choice,word,list\nAnn,Ann,Ann,Ann,"[""Ann""]"\n';
+
+  const writes: Readonly<Record<string, (agent: (typeof apps)[number]['agent']) => PromiseLike<Response>>> = {
+    'a change': (agent) => agent.patch('/looses/1').send(large),
+    'a replacement': (agent) => agent.put('/looses/1').send(large),
+    'a change of many': (agent) => agent.patch('/looses').send([{ id: 1, ...large }]),
+    'a change by q': (agent) => agent.patch('/looses?q=id==1').send(large),
+    'an upsert': (agent) => agent.post('/looses?on_conflict=login').send(large),
+    'an upsert of many': (agent) => agent.post('/looses?on_conflict=login').send([large]),
+    'an import': (agent) => agent.post('/looses/import').set('content-type', 'text/csv').send(row),
+  };
+
+  for (const [title, write] of Object.entries(writes)) {
+    it(`are written by ${title}`, async () => {
+      for (const { agent } of apps) {
+        await query(`TRUNCATE looses; INSERT INTO looses VALUES (1, 'ann', 'ann', 'ann', 'ann', '{ann}')`);
+        const { status, text } = await write(agent);
+        expect(status, text).to.equal(200);
+        // An upsert leaves the key as it has found it.
+        const login = /upsert|import/.test(title) ? 'ann' : 'Ann';
+        expect(await query('SELECT * FROM looses')).to.deep.equal([{ id: 1, ...large, login }]);
+      }
+    });
+  }
 });
