@@ -6,13 +6,14 @@ import { NO_SCHEMAS, noRelations, OPEN_EXPOSURE, type ResourcePlan } from './res
 const NONE = Object.freeze([]);
 
 /** Makes the plan. */
-export function barePlan(info: RecordInfo): ResourcePlan {
+export function barePlan(info: RecordInfo, exposure = OPEN_EXPOSURE): ResourcePlan {
   const { model, name } = info;
   return Object.freeze<ResourcePlan>({
     name,
     model,
     info: info as ResourcePlan['info'],
-    exposure: OPEN_EXPOSURE,
+    exposure,
+    hidden: exposure.unreadable,
     prefix: '',
     tags: NONE,
     description: null,

@@ -46,7 +46,7 @@ export interface SharedAccess {
 }
 
 /** Rules need no key of the rows. */
-type RuleCheck = Omit<OptionCheck, 'info'> & { readonly info: RecordInfo };
+type RuleCheck = Omit<OptionCheck, 'info' | 'hidden'> & { readonly info: RecordInfo };
 
 const FIELD_RULES = ['read', 'write', 'create', 'update'] as const;
 

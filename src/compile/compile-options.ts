@@ -22,6 +22,8 @@ export const DEFAULT_PAGE_SIZE: PageSize = Object.freeze({ default: 20, max: 100
 export interface OptionCheck {
   readonly info: ModelInfo;
   readonly exposure: Exposure;
+  /** Attributes that no answer shows. */
+  readonly hidden: ReadonlySet<string>;
   readonly options: CrudOptions;
   /** Reports a problem, as the sentence behind the name of the model. */
   report(problem: string): void;

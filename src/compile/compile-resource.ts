@@ -28,7 +28,7 @@ import {
   type ResourceOptionCompiler,
 } from './compile-options.js';
 import { compileSort } from './compile-sort.js';
-import { everyAttribute, isOrdered, type ShownReader } from './every-attribute.js';
+import { everyAttribute, hiddenAttributes, isOrdered, type ShownReader } from './every-attribute.js';
 import {
   type Exposure,
   type GrowingPlan,
@@ -100,8 +100,12 @@ export function compileResource(
   const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
   const once = known.endpoints ? withSwitches({ ...known, endpoints: [...known.endpoints] }) : known;
-  const { options, everything } = everyAttribute({ info, exposure, options: once, report }, decorators);
-  const check: OptionCheck = { info, exposure, options, report };
+  const hidden = hiddenAttributes(info.attributes.keys(), exposure, once.readSchema, decorators);
+  const { options, everything } = everyAttribute(
+    { info, exposure, hidden, options: once, report },
+    decorators,
+  );
+  const check: OptionCheck = { info, exposure, hidden, options, report };
   const id = compileId(info, options.idType, decorators.readText);
   for (const address of info.address)
     if ((address.isAddress || info.address.length > 1) && exposure.unreadable.has(address.name))
@@ -114,6 +118,7 @@ export function compileResource(
     model,
     info,
     exposure,
+    hidden,
     prefix: compilePrefix(check),
     tags: Object.freeze([...(options.tags ?? [info.name])]),
     description: options.description ?? null,

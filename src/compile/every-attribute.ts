@@ -2,13 +2,13 @@
 import type { Class, CrudOptions } from '../declare/crud-options.js';
 import { typeWord } from '../describe/column-type.js';
 import { type AttributeInfo, customAttributes } from '../describe/model-info.js';
-import { hasJsonForm } from '../describe/record.js';
+import { hasJsonForm, isModel } from '../describe/record.js';
 import { ofTables } from '../describe/table-facts.js';
 import { spellingProblem } from './compile-filters.js';
 import { hiddenBy, type OptionCheck } from './compile-options.js';
 import { isSpelled } from './compile-sort.js';
 import { isComparable, operatorsOf } from './filter-operators.js';
-import type { EveryOption, ResourcePlan } from './resource-plan.js';
+import type { EveryOption, Exposure, ResourcePlan } from './resource-plan.js';
 
 const EVERY_OPTIONS = ['filterAllow', 'sortAllow'] as const;
 
@@ -18,6 +18,19 @@ export interface ShownReader {
   classProperties(schema: Class, direction: 'read' | 'write'): ReadonlySet<string>;
   /** True where a decorator makes something else of a value. */
   isTransformed(target: object, property: string, direction: 'read' | 'write'): boolean;
+}
+
+/** Attributes of a model that no answer shows: those that the user hid, and those that the class in the place of the derived one lacks. */
+export function hiddenAttributes(
+  names: Iterable<string>,
+  { unreadable }: Pick<Exposure, 'unreadable'>,
+  readSchema: unknown,
+  { classProperties }: Pick<ShownReader, 'classProperties'>,
+): ReadonlySet<string> {
+  // Any other value is a problem of the option.
+  if (typeof readSchema !== 'function' || isModel(readSchema)) return unreadable;
+  const properties = classProperties(readSchema as Class, 'read');
+  return new Set([...names].filter((name) => unreadable.has(name) || !properties.has(name)));
 }
 
 /** Options without `'*'`, and the attributes that it leaves out. */
@@ -75,8 +88,8 @@ function noOrder({ type, found }: AttributeInfo): string {
 
 /** The reason of `'*'` to leave out an attribute, for any type of its column; undefined where there is none. */
 function whyLeftOut(
-  { info, exposure, options: { fields, readSchema } }: OptionCheck,
-  { classProperties, isTransformed }: ShownReader,
+  { info, exposure, hidden, options: { fields, readSchema } }: OptionCheck,
+  { isTransformed }: ShownReader,
   option: EveryOption,
   attribute: AttributeInfo,
 ): string | undefined {
@@ -84,9 +97,8 @@ function whyLeftOut(
   if (exposure.unreadable.has(name)) return `${hiddenBy(info, name)} hides it`;
   const rules: Readonly<Record<string, { readonly read?: unknown } | undefined>> = { ...fields };
   if (rules[name]?.read === false) return 'fields hides it';
-  const isClass = typeof readSchema === 'function';
-  if (isClass && !classProperties(readSchema, 'read').has(name)) return 'the readSchema lacks it';
-  const isShaped = isTransformed(isClass ? readSchema : info.model, name, 'read');
+  if (hidden.has(name)) return 'the readSchema lacks it';
+  const isShaped = isTransformed(typeof readSchema === 'function' ? readSchema : info.model, name, 'read');
   if (isShaped || customAttributes(info.model, 'get').has(name)) return 'code makes what answers show of it';
   if (type.kind === 'virtual') return 'it has no column';
   const isFilter = option === 'filterAllow';

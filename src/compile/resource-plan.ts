@@ -139,6 +139,8 @@ export interface ResourcePlan {
   readonly model: ModelClass;
   readonly info: ModelInfo;
   readonly exposure: Exposure;
+  /** Attributes that no answer shows: those that `exposure` hides, and those that the `readSchema` lacks. */
+  readonly hidden: ReadonlySet<string>;
   /** `/blog-posts`; empty when the resource is the root of its router. */
   readonly prefix: string;
   readonly tags: readonly string[];

@@ -136,8 +136,8 @@ function planOf(error: unknown, request: Request): ResourcePlan | undefined {
 const unservedPlan = perModel((model): ResourcePlan => {
   const info = describeRecords(model);
   const nothing = (): void => {};
-  const exposure = describeExposure(info, nothing);
-  return { ...barePlan(info), exposure, access: compileUnservedAccess(model, {}, nothing) };
+  const plan = barePlan(info, describeExposure(info, nothing));
+  return { ...plan, access: compileUnservedAccess(model, {}, nothing) };
 });
 
 /**

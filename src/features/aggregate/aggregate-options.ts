@@ -6,7 +6,6 @@ import { featureOption, type PageSize, type ResourcePlan } from '../../compile/r
 import { MEASURES, type Measure, type TimeUnit } from '../../declare/aggregate-options.js';
 import { type AttributeInfo, customAttributes } from '../../describe/model-info.js';
 import type { IndexAdvice } from '../../operation/feature.js';
-import { classProperties } from '../../schema/class-properties.js';
 import { isTransformed } from '../../schema/model-decorators.js';
 import { didYouMean, repeatedNames, showValue, unknownOptions } from '../../util/option-problems.js';
 import { COUNT, type GroupTerm, type MeasureTerm } from './aggregate-operation.js';
@@ -186,17 +185,16 @@ function listOf(
 
 /** An attribute whose answers show the value of its column. Groups cannot show values that code computes. */
 function shownAttribute(check: OptionCheck, option: string, name: string): AttributeInfo | undefined {
-  const { info, options, report } = check;
+  const { info, hidden, options, report } = check;
   const attribute = visibleAttribute(check, option, name);
   if (!attribute) return undefined;
   const { readSchema } = options;
-  const isClass = typeof readSchema === 'function';
   const isShaped =
     customAttributes(info.model, 'get').has(name) ||
-    isTransformed(isClass ? readSchema : info.model, name, 'read');
+    isTransformed(typeof readSchema === 'function' ? readSchema : info.model, name, 'read');
   if (!isSpelled(name))
     report(`${option} names '${name}', which a list of names cannot spell; rename it, or remove it.`);
-  else if (isClass && !classProperties(readSchema, 'read').has(name))
+  else if (hidden.has(name))
     report(`${option} names '${name}', which the readSchema lacks; remove it, or groups would show it.`);
   else if (isShaped)
     report(
