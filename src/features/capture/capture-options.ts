@@ -9,6 +9,7 @@ import type { AttributeInfo } from '../../describe/model-info.js';
 import { declaredOptions } from '../../describe/record.js';
 import type { OptionCompiler } from '../../operation/feature.js';
 import { showValue, unknownOptions } from '../../util/option-problems.js';
+import { scopeAttributes } from './scope-columns.js';
 
 /** Members of the options of `bootstrap`. */
 export interface HistoryOption {
@@ -169,7 +170,9 @@ export function judgedAttributes({
   entityTag,
   features,
 }: StoredPlan): readonly AttributeInfo[] {
+  const scoped = scopeAttributes(info);
   const names = new Set([
+    ...(scoped === 'all' ? [] : scoped).map(({ name }) => name),
     ...[...info.primaryKey, ...info.address].map(({ name }) => name),
     ...(access?.scope.keys() ?? []),
     ...(info.softDelete ? [info.softDelete.attribute] : []),
@@ -208,8 +211,9 @@ export const checkCapture: ResourceCheck = (plan) => {
         ]),
     ...refused.map(
       (name) =>
-        `history.exclude names '${name}', which the primary key, id, scope, soft deletion, etag or history.keep needs; take it out.`,
+        `history.exclude names '${name}', which the primary key, id, scope, default scope, soft deletion, etag or history.keep needs; take it out.`,
     ),
+    ...scopeProblems(plan, option),
     ...(history?.images === 'changed' && plan.access?.visible && history.keep.length === 0
       ? [
           "history.images is 'changed', and visible may read attributes that did not change; name them with history.keep, or use images: 'row'.",
@@ -217,6 +221,27 @@ export const checkCapture: ResourceCheck = (plan) => {
       : []),
   ];
 };
+
+/** Problems of a default scope that reads values which are not stored. */
+function scopeProblems(plan: StoredPlan, option: string): readonly string[] {
+  const scoped = scopeAttributes(plan.info);
+  if (scoped !== 'all')
+    return scoped
+      .filter(({ type }) => type.kind === 'blob')
+      .map(
+        ({ name }) =>
+          `${option}: the default scope reads '${name}', a BLOB, whose values are not stored with changes; compare another attribute.`,
+      );
+  const isChanged = historyOf(plan)?.images === 'changed';
+  const [left] = excludedAttributes(plan);
+  if (!isChanged && !left) return [];
+  const lack = isChanged
+    ? "history.images: 'changed' stores only parts of"
+    : `changes are stored without '${left?.name}'`;
+  return [
+    `${option}: a literal of the default scope may read the row as a whole, and ${lack}${isChanged ? ' it' : ''}; name its columns there, such as "${plan.info.name}"."${plan.info.primaryKey[0]?.column}".`,
+  ];
+}
 
 /** Compiles `history` of `bootstrap`. */
 export const compileActor: OptionCompiler = (value = {}, report): { readonly actor: ActorRule | null } => {

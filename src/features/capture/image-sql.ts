@@ -14,6 +14,7 @@ import {
 } from '../../execute/sql/sql-fragment.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
+import { columnsRead } from './scope-columns.js';
 
 /** The name of the function that makes a row of an image. It changes whenever the function does. */
 const ROW_FUNCTION = 'crud_image_1';
@@ -63,7 +64,8 @@ export function imageCondition(info: ModelInfo, where: Predicate | null, image: 
 /** The same for the row of an image that FROM has by the name of the model. */
 export function imageTest(info: ModelInfo, where: Predicate, image: SqlFragment): SqlFragment {
   const own = columnsOf(info, info.name);
-  const columns = new Set(writtenTexts(where).flatMap((text) => columnsIn(info, text)));
+  const all = storedAttributes(info).map((each) => each.column);
+  const columns = new Set(writtenTexts(where).flatMap((text) => columnsRead(info, text) ?? all));
   const column: ColumnSql = (name, on) => {
     columns.add(on === 'bare' ? name : attributeOf(info, name).column);
     return own(name, on);
@@ -85,12 +87,4 @@ function writtenTexts(where: Predicate): readonly string[] {
 /** The time of a change, as answers have it. */
 export function momentSql(at: SqlFragment): SqlFragment {
   return sql`to_char(${at} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-}
-
-/** The columns that a text may read: those that it names in any case, or all where it may read the row as a whole. */
-function columnsIn(info: ModelInfo, text: string): readonly string[] {
-  const columns = storedAttributes(info).map(({ column }) => column);
-  const rest = text.replaceAll(`${identifier(info.name)}.`, '').toLowerCase();
-  const isWhole = ['*', '&', info.name.toLowerCase()].some((part) => rest.includes(part));
-  return isWhole ? columns : columns.filter((column) => rest.includes(column.toLowerCase()));
 }
