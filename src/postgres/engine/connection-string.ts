@@ -68,8 +68,9 @@ export function readConnectionString(
   environment: Environment = process.env,
 ): PostgresAddress {
   const { user, password, hosts = '', path, query } = matchCertain(text);
-  // A parameter without a value is left out.
-  const parameters = Object.fromEntries([...new URLSearchParams(query)].filter(([, value]) => value !== ''));
+  // A parameter without a value is left out. To libpq a plus is no space.
+  const written = new URLSearchParams(query?.replaceAll('+', '%2B'));
+  const parameters = Object.fromEntries([...written].filter(([, value]) => value !== ''));
   for (const [name, instead] of Object.entries(NOT_READ)) {
     if (name in parameters) throw problem(`has the parameter ${name}, which is not read; use ${instead}.`);
   }
@@ -77,8 +78,14 @@ export function readConnectionString(
     const hint = didYouMean(name, GUARDED);
     if (hint) throw problem(`has the parameter ${name}, which is not read.${hint}`);
   }
-  const username = parameters['user'] ?? (decoded(user) || defaults.username || environment['PGUSER']);
-  const database = parameters['dbname'] ?? (decoded(path) || defaults.database || environment['PGDATABASE']);
+  if (environment['PGHOSTADDR'])
+    throw new ConfigError([
+      'PGHOSTADDR is set, which is not read; unset it, and use the address as the host.',
+    ]);
+  const username =
+    parameters['user'] ?? (decoded(user) || defaults.username || ofEnvironment(environment, 'PGUSER'));
+  const database =
+    parameters['dbname'] ?? (decoded(path) || defaults.database || ofEnvironment(environment, 'PGDATABASE'));
   const secret =
     parameters['password'] ?? (decoded(password) || defaults.password || environment['PGPASSWORD']);
   const places = placesOf(hosts, parameters, defaults, environment);
@@ -116,8 +123,19 @@ export function readConnectionString(
   };
 }
 
+const DSN = 'The DSN';
+
 function problem(end: string): ConfigError {
-  return new ConfigError([`The DSN ${end}`]);
+  return new ConfigError([`${DSN} ${end}`]);
+}
+
+/** The value of a part that the string and the code leave out. libpq would have it of the service. */
+function ofEnvironment(environment: Environment, variable: string): string | undefined {
+  if (environment['PGSERVICE'])
+    throw new ConfigError([
+      `PGSERVICE is set, which is not read; unset it, or write ${NOT_READ.service} in the DSN.`,
+    ]);
+  return environment[variable];
 }
 
 /** Names of the parts of a string, for people. */
@@ -163,38 +181,71 @@ function placesOf(
 ): readonly [Place, ...Place[]] {
   const written = text.split(',').map((each) => /^(.*?)(?::(\d*))?$/.exec(each) ?? ['', '', '']);
   const ofText = written.map(([, host = '']) => decoded(host.replace(/^\[(.*)\]$/, '$1')));
-  const others = parameters['host'] ?? (ofText.some(Boolean) ? null : defaults.host || environment['PGHOST']);
-  const hosts = others?.split(',') ?? ofText;
+  const isOfText = parameters['host'] === undefined && ofText.some(Boolean);
+  const host = isOfText
+    ? { text: undefined, source: DSN }
+    : partOf('host', parameters['host'], defaults.host, environment);
+  const hosts = host.text?.split(',') ?? ofText;
   const portsOfText = parameters['host'] === undefined ? written.map(([, , port = '']) => port) : [];
-  const ports =
-    parameters['port']?.split(',') ??
-    (portsOfText.some(Boolean)
-      ? portsOfText
-      : String(defaults.port ?? environment['PGPORT'] ?? '').split(','));
-  if (ports.length > 1 && ports.length !== hosts.length)
-    throw problem(`has ${hosts.length} hosts and ${ports.length} ports; use one port for each host.`);
-  return hosts.map((host, at) => {
-    const port = (ports.length > 1 ? ports[at] : ports[0]) ?? '';
-    return placeOf(host || DEFAULT_HOST, port);
+  const portOfText = portsOfText.some(Boolean) ? portsOfText.join() : undefined;
+  const port = partOf('port', parameters['port'] ?? portOfText, defaults.port, environment);
+  const ports = port.text?.split(',') ?? [''];
+  if (ports.length > 1 && ports.length !== hosts.length) {
+    const other = port.source === host.source ? '' : `${port.source.replace(/^The/, 'the')} `;
+    throw new ConfigError([
+      `${host.source} has ${hosts.length} hosts and ${other}${ports.length} ports; use one port for each host.`,
+    ]);
+  }
+  return hosts.map((name, at) => {
+    const given = (ports.length > 1 ? ports[at] : ports[0]) ?? '';
+    return placeOf({ text: name || DEFAULT_HOST, source: host.source }, { ...port, text: given });
     // A text that is split has one part at least.
   }) as unknown as readonly [Place, ...Place[]];
 }
 
-function placeOf(host: string, given: string): Place {
+/** A part of an address, and its source, which is the subject of a sentence. */
+interface Part {
+  readonly text: string | undefined;
+  readonly source: string;
+}
+
+function partOf(
+  name: 'host' | 'port',
+  ofString: string | undefined,
+  ofCode: string | number | undefined,
+  environment: Environment,
+): Part {
+  if (ofString !== undefined) return { text: ofString, source: DSN };
+  if (ofCode !== undefined && ofCode !== '')
+    return { text: String(ofCode), source: `The engine option ${name}` };
+  const variable = `PG${name.toUpperCase()}`;
+  const text = ofEnvironment(environment, variable) || undefined;
+  return { text, source: text === undefined ? DSN : variable };
+}
+
+function placeOf(
+  { text: host, source }: Part & { readonly text: string },
+  { text: given = '', source: ofPort }: Part,
+): Place {
   const port = Number(given || DEFAULT_PORT);
   if (!(Number.isInteger(port) && port > 0 && port < 65_536))
-    throw problem(`has the port '${given}'; ${PORTS}.`);
+    throw new ConfigError([`${ofPort} has the port '${given}'; ${PORTS}.`]);
   const isSocket = host.startsWith('/');
   const isAddress = !isSocket && host.includes(':');
-  if (isAddress && !isIPv6(host)) throw problem(`cannot be read for certain; use ${EXAMPLE}.`);
+  if (isAddress && !isIPv6(host))
+    throw source === DSN
+      ? problem(`cannot be read for certain; use ${EXAMPLE}.`)
+      : new ConfigError([`${source} has the host '${host}'; use a name or an address, and its port apart.`]);
   const name = isAddress ? `[${host}]` : host;
   return { host, port, shown: given === '' || isSocket ? name : `${name}:${given}` };
 }
 
 function sessionAttributesOf(parameters: Readonly<Record<string, string>>, environment: Environment) {
-  const asked = parameters['target_session_attrs'] ?? (environment['PGTARGETSESSIONATTRS'] || 'any');
+  const { target_session_attrs: ofString } = parameters;
+  const asked = ofString ?? (environment['PGTARGETSESSIONATTRS'] || 'any');
   if (isSessionAttributes(asked)) return asked;
-  throw new ConfigError([`target_session_attrs is '${asked}'; use one of ${SESSION_ATTRIBUTES.join(', ')}.`]);
+  const name = ofString === undefined ? 'PGTARGETSESSIONATTRS' : 'target_session_attrs';
+  throw new ConfigError([`${name} is '${asked}'; use one of ${SESSION_ATTRIBUTES.join(', ')}.`]);
 }
 
 /** Options that pg reads from the environment only where the code has none. */
@@ -215,7 +266,7 @@ function timeoutOf(name: string, seconds: string | undefined): { connectionTimeo
 function adviceOf(hosts: number, attributes: string, ofMode: string | null): readonly string[] {
   const ofHosts =
     hosts > 1 && attributes === 'any'
-      ? `The DSN has ${hosts} hosts, and connections may lead to a standby, which refuses writes; add target_session_attrs=read-write.`
+      ? `There are ${hosts} hosts, and connections may lead to a standby, which refuses writes; add target_session_attrs=read-write.`
       : null;
   return [ofMode, ofHosts].filter((text) => text !== null);
 }

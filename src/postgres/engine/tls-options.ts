@@ -40,14 +40,14 @@ export function tlsOptions(
   const mode = modeOfString(parameters);
   const files = FILES.some(([parameter]) => parameters[parameter] !== undefined);
   if (mode || files) {
-    const ofString = optionsOf(mode?.text ?? 'verify-full', parameters, environment);
+    const ofString = optionsOf(mode ?? { text: 'verify-full', written: 'sslmode' }, parameters, environment);
     if (ofString === false || typeof ofCode !== 'object') return ofString;
     return { ...ofString, ...ofCode };
   }
   // The user's own, which pg reads.
   if (ofCode !== undefined) return ofCode as TlsOptions;
   const { PGSSLMODE } = environment;
-  return PGSSLMODE ? optionsOf(checked(PGSSLMODE, 'PGSSLMODE').text, parameters, environment) : undefined;
+  return PGSSLMODE ? optionsOf(checked(PGSSLMODE, 'PGSSLMODE'), parameters, environment) : undefined;
 }
 
 /** A mode that is read as a stricter one: pg 8 does so, and the next version of it may not. */
@@ -84,28 +84,32 @@ function checked(text: string, written: string): Mode {
 }
 
 function optionsOf(
-  mode: string,
+  mode: Mode,
   parameters: Readonly<Record<string, string>>,
   environment: Environment,
 ): Readonly<Record<string, unknown>> | false {
-  if (mode === 'disable') return false;
+  if (mode.text === 'disable') return false;
   const files = Object.fromEntries(
     FILES.flatMap(([parameter, variable, property, pattern]) => {
-      const path = parameters[parameter] ?? environment[variable];
-      return path && path !== SYSTEM ? [[property, readPem(path, parameter, pattern)]] : [];
+      const ofString = parameters[parameter];
+      const path = ofString ?? environment[variable];
+      const written = ofString === undefined ? variable : parameter;
+      return path && path !== SYSTEM ? [[property, readPem(path, written, pattern)]] : [];
     }),
   );
   const { sslpassword } = parameters;
   const all = { ...files, ...(sslpassword === undefined ? {} : { passphrase: sslpassword }) };
-  if (mode === 'no-verify') return { ...all, rejectUnauthorized: false };
+  if (mode.text === 'no-verify') return { ...all, rejectUnauthorized: false };
   return isLibpqCompatible(parameters) ? { ...all, ...asLibpq(mode, 'ca' in files) } : all;
 }
 
 /** The checks of libpq, which are fewer. https://www.postgresql.org/docs/current/libpq-ssl.html#LIBPQ-SSL-PROTECTION */
-function asLibpq(mode: string, hasAuthority: boolean): Readonly<Record<string, unknown>> {
+function asLibpq({ text: mode, written }: Mode, hasAuthority: boolean): Readonly<Record<string, unknown>> {
   if (mode === 'verify-full') return {};
   if (mode === 'verify-ca' && !hasAuthority)
-    throw new ConfigError(['sslmode=verify-ca checks no name; add sslrootcert with the authority to trust.']);
+    throw new ConfigError([
+      `${written}=verify-ca checks no name; add sslrootcert with the authority to trust.`,
+    ]);
   const checksAuthority = hasAuthority && ['require', 'verify-ca'].includes(mode);
   return checksAuthority ? { checkServerIdentity: () => undefined } : { rejectUnauthorized: false };
 }
@@ -115,14 +119,14 @@ function isLibpqCompatible({ uselibpqcompat }: Readonly<Record<string, string>>)
   return uselibpqcompat === 'true';
 }
 
-function readPem(path: string, parameter: string, pattern: RegExp): string {
+function readPem(path: string, written: string, pattern: RegExp): string {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`${parameter} is '${path}', which cannot be read (${code}); correct the path.`]);
+    throw new ConfigError([`${written} is '${path}', which cannot be read (${code}); correct the path.`]);
   }
   if (pattern.test(text)) return text;
-  throw new ConfigError([`${parameter} is '${path}', which is no PEM file of its kind; correct the path.`]);
+  throw new ConfigError([`${written} is '${path}', which is no PEM file of its kind; correct the path.`]);
 }

@@ -389,7 +389,8 @@ describe('an engine', () => {
     it('reads the options of the DSN on both pools', async () => {
       const url = new URL(database.url);
       url.searchParams.set('application_name', 'from the DSN');
-      await using engine = await engineLifespan(url.href, { models: [Lamp] })();
+      const address = url.href.replaceAll('+', '%20');
+      await using engine = await engineLifespan(address, { models: [Lamp] })();
       const { read, write } = await settingsOf(engine);
       expect([read, write].map((settings) => settings?.application_name)).to.deep.equal([
         'from the DSN',

@@ -18,9 +18,9 @@ function partsOf(text: string, environment: Environment = {}, code = {}) {
   return parts;
 }
 
-function problemOf(text: string, environment: Environment = {}): string {
+function problemOf(text: string, environment: Environment = {}, code = {}): string {
   try {
-    read(text, environment);
+    read(text, environment, code);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -127,6 +127,11 @@ describe('a connection string', () => {
     expect(ofEnvironment.dialectOptions).to.deep.equal({ connectionTimeoutMillis: 2_000, options: '-c x=1' });
   });
 
+  it('keeps a plus, as libpq does', () => {
+    const { password, dialectOptions } = read('postgres://a+b:c+d@h/?application_name=e+f%2Bg%20h').server;
+    expect([password, dialectOptions]).to.deep.equal(['c+d', { application_name: 'e+f+g h' }]);
+  });
+
   const PORT = 'use a number from 1 to 65535.';
   for (const [text, problem] of [
     ['a:1,b:2/x?port=1,2,3', 'The DSN has 2 hosts and 3 ports; use one port for each host.'],
@@ -166,6 +171,51 @@ describe('a connection string', () => {
   ] as const) {
     it(`such as postgres://${text} is refused`, () =>
       expect(problemOf(`postgres://${text}`)).to.equal(problem));
+  }
+
+  const SERVICE =
+    'PGSERVICE is set, which is not read; unset it, or write host, port, user and dbname in the DSN.';
+  for (const [text, environment, problem, code] of [
+    ['h/x', { PGPORT: '54x2' }, `PGPORT has the port '54x2'; ${PORT}`],
+    ['h/x', {}, `The engine option port has the port '0'; ${PORT}`, { port: 0 }],
+    ['/x', { PGHOST: 'h:1:2' }, "PGHOST has the host 'h:1:2'; use a name or an address, and its port apart."],
+    [
+      '/x',
+      { PGHOST: 'a,b', PGPORT: '1,2,3' },
+      'PGHOST has 2 hosts and PGPORT 3 ports; use one port for each host.',
+    ],
+    ['a,b/x?port=1,2,3', {}, 'The DSN has 2 hosts and 3 ports; use one port for each host.'],
+    ['?port=1,2', { PGHOST: 'a,b,c' }, 'PGHOST has 3 hosts and the DSN 2 ports; use one port for each host.'],
+    [
+      'h/x',
+      { PGTARGETSESSIONATTRS: 'primry' },
+      "PGTARGETSESSIONATTRS is 'primry'; use one of any, read-write, read-only, primary, standby, prefer-standby.",
+    ],
+    [
+      'h/x?sslmode=verify-full',
+      { PGSSLCERT: '/nowhere/a.pem' },
+      "PGSSLCERT is '/nowhere/a.pem', which cannot be read (ENOENT); correct the path.",
+    ],
+    [
+      'h/x?uselibpqcompat=true',
+      { PGSSLMODE: 'verify-ca' },
+      'PGSSLMODE=verify-ca checks no name; add sslrootcert with the authority to trust.',
+    ],
+    [
+      'ann@h:1/x',
+      { PGHOSTADDR: '10.0.0.1' },
+      'PGHOSTADDR is set, which is not read; unset it, and use the address as the host.',
+    ],
+    ['h:1/x', { PGSERVICE: 'mine' }, SERVICE],
+    ['ann@h/x', { PGSERVICE: 'mine' }, SERVICE],
+    ['ann@/x?port=1', { PGSERVICE: 'mine' }, SERVICE],
+    ['ann@h:1', { PGSERVICE: 'mine' }, SERVICE],
+    ['ann@h:1/x', { PGSERVICE: 'mine' }, 'none'],
+    ['', { PGSERVICE: 'mine' }, 'none', { host: 'h', port: 1, username: 'ann', database: 'x' }],
+  ] as const) {
+    const shown = JSON.stringify({ ...environment, ...code });
+    it(`such as postgres://${text} with ${shown} names what is wrong`, () =>
+      expect(problemOf(`postgres://${text}`, environment as Environment, code)).to.equal(problem));
   }
 
   for (const text of [
