@@ -63,7 +63,7 @@ import { ownProblemOption, setProblemOption } from './respond/send-problem.js';
 import { DECORATORS } from './schema/attribute-decorators.js';
 import { ConfigError, throwProblems } from './util/config-error.js';
 import { isForCommand, isOffline } from './util/offline.js';
-import { flagProblems, showValue } from './util/option-problems.js';
+import { applicationProblems, flagProblems, objectProblems } from './util/option-problems.js';
 
 /** Options of `bootstrap`. */
 export interface BootstrapOptions extends ResourceOptions, FeatureOptions, ObserveOptions {
@@ -122,10 +122,10 @@ export interface CrudApplication {
  * @throws ConfigError with all problems of models, options and controllers, with those of their tables once these are read, and where the application has the same routes already
  */
 export async function bootstrap(app: Express, options: BootstrapOptions = {}): Promise<CrudApplication> {
-  if (typeof app?.use !== 'function')
-    throw new ConfigError([
-      `bootstrap got ${showValue(app)} as its application; pass it what express() gives.`,
-    ]);
+  throwProblems([
+    ...applicationProblems('bootstrap', app),
+    ...objectProblems('The second argument of bootstrap', options, 'an object of options, or leave it out'),
+  ]);
   const matching = pathMatching(app);
   const {
     settings,

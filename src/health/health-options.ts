@@ -1,6 +1,12 @@
 /** The options of the health routes, checked, with every default filled in. */
 import { throwProblems } from '../util/config-error.js';
-import { flagProblems, pathProblems, unknownOptions, withoutSlash } from '../util/option-problems.js';
+import {
+  flagProblems,
+  objectProblems,
+  pathProblems,
+  unknownOptions,
+  withoutSlash,
+} from '../util/option-problems.js';
 import { type CheckOptions, DEFAULT_TIMEOUT, timeoutProblems } from './check-health.js';
 
 /** Options of `healthRouter`, and of `health` in `bootstrap`. */
@@ -22,6 +28,8 @@ export function resolveHealthOptions(options: HealthOptions): Required<HealthOpt
 
 /** Everything that is wrong with the options. */
 export function healthProblems(options: HealthOptions): readonly string[] {
+  const wrong = objectProblems('health', options, "an object such as { prefix: '/healthz' }, or false");
+  if (wrong.length > 0) return wrong;
   const { prefix = DEFAULTS.prefix, timeout = DEFAULTS.timeout, includeLiveness = true } = options;
   return [
     ...unknownOptions('health', options, Object.keys(DEFAULTS)),

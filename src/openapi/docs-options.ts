@@ -5,6 +5,7 @@ import { isCovered } from '../express/routes/own-routes.js';
 import { LOOSE, pathShape } from '../express/routes/path-matching.js';
 import {
   flagProblems,
+  objectProblems,
   pathProblems,
   showValue,
   unknownOptions,
@@ -89,6 +90,8 @@ export function resolveDocsOptions(options: DocsOptions, isProblemOwn = false): 
 
 /** Everything that is wrong with the options. */
 export function docsProblems(options: DocsOptions): readonly string[] {
+  const wrong = objectProblems('docs', options, "an object such as { path: '/api-docs' }, or false");
+  if (wrong.length > 0) return wrong;
   const given = withDefaults(options);
   const { path } = given;
   return [

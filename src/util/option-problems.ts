@@ -47,6 +47,23 @@ export function listProblems(name: string, value: unknown, members: string): str
   return Array.isArray(value) ? [] : [`${name} is ${showValue(value)}; use an array of ${members}.`];
 }
 
+/** Problem of a path in a list of classes: other libraries load the files behind it. */
+export function pathInListProblem(name: string, path: string): string {
+  return `${name} has the text ${showValue(path)}; import the classes and list these, as no file is loaded.`;
+}
+
+/** Problems of an option that is an object of others, as in the example; `true` has none of them. */
+export function objectProblems(name: string, value: unknown, example: string): string[] {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject || value === true ? [] : [`${name} is ${showValue(value)}; use ${example}.`];
+}
+
+/** Problems of a value in the place of an application of Express. */
+export function applicationProblems(caller: string, app: unknown): string[] {
+  if (typeof (app as { readonly use?: unknown } | null | undefined)?.use === 'function') return [];
+  return [`${caller} got ${showValue(app)} as its application; pass it what express() gives.`];
+}
+
 /** Segments of letters, digits and `-._~`: characters that need no encoding and mean nothing to a router (RFC 3986, 2.3). */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9\-._~]+)*$/;
 

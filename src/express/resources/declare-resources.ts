@@ -9,7 +9,7 @@ import { refusedModelOptions } from '../../execute/customization/refused-options
 import { isPlainRepository, Repository } from '../../execute/records/repository.js';
 import type { RouteSpec } from '../../operation/route-spec.js';
 import { closedWarnings, enginesInUse, takeoverProblems } from '../../postgres/index.js';
-import { showValue } from '../../util/option-problems.js';
+import { pathInListProblem, showValue } from '../../util/option-problems.js';
 import { OWN_PLACE } from '../../util/own-package.js';
 import { authorizations, declaredParameters, lineageOf } from './controller-metadata.js';
 import {
@@ -279,6 +279,7 @@ function joinedPathProblems(extended: readonly Class[], handWritten: readonly Cl
 }
 
 function undecoratedProblem(controller: unknown): string {
+  if (typeof controller === 'string') return pathInListProblem('controllers', controller);
   const name = typeof controller === 'function' ? controller.name : showValue(controller);
   return `${name} is in controllers but is none; give it @JsonController, or extend crudController(Model).`;
 }

@@ -12,6 +12,7 @@ import {
   flagProblems,
   listProblems,
   parseSize,
+  pathInListProblem,
   pathProblems,
   showValue,
   unknownOptions,
@@ -184,9 +185,10 @@ export function resolveSettings(
     ...unknownOptions('bootstrap', options, [...Object.keys(OPTION_NAMES), ...otherNames]),
     ...(models ?? [])
       .filter((model) => recordsOf(model).length === 0)
-      .map(
-        (model) =>
-          `${model?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
+      .map((model: unknown) =>
+        typeof model === 'string'
+          ? pathInListProblem('models', model)
+          : `${(model as ModelClass | null)?.name ?? String(model)} is in models but has no @Crud; decorate it or leave it out.`,
       ),
     ...(givenModels !== undefined ? listProblems('models', givenModels, 'model classes') : []),
     ...listProblems('controllers', givenControllers, 'classes'),

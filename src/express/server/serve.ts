@@ -9,7 +9,7 @@ import { describePath, loggerOf } from '../../request/request-log.js';
 import { namesOf } from '../../respond/failure-log.js';
 import { ConfigError, throwProblems } from '../../util/config-error.js';
 import { logInfo } from '../../util/logger.js';
-import { unknownOptions } from '../../util/option-problems.js';
+import { applicationProblems, unknownOptions } from '../../util/option-problems.js';
 import { createExpressServer, startDraining } from './express-server.js';
 import { announceReady, endWithProcess } from './process-end.js';
 import type { CutOff } from './served-connections.js';
@@ -32,7 +32,7 @@ import type { CutOff } from './served-connections.js';
  */
 export async function serve(app: Express, options: ServeOptions): Promise<Server> {
   // Plain JavaScript may leave them out.
-  throwProblems(serveProblems(options ?? {}));
+  throwProblems([...applicationProblems('serve', app), ...serveProblems(options ?? {})]);
   const { port, host = LOOPBACK, lifespan } = options;
   const resource = await lifespan?.(app);
   const dispose = async (): Promise<void> => resource?.[Symbol.asyncDispose]();

@@ -26,6 +26,8 @@ export function urlProblem(
 ): string | null {
   const unset = unsetProblem(text, example);
   if (unset !== null) return unset;
+  if (/^\s|\s$/.test(text))
+    return 'begins or ends with a space or a line break, as a file with a secret often does; remove it.';
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) return `is not a URL; use ${example}.`;
   if (!isCertain(text) || !canDecode(text)) return `cannot be read for certain; use ${example}, ${ENCODED}.`;

@@ -3,6 +3,7 @@
 
 import { Console } from 'node:console';
 import { expect } from 'chai';
+import express from 'express';
 import { Get, JsonController, Req } from 'routing-controllers';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import winston from 'winston';
@@ -293,6 +294,22 @@ describe('misconfiguring', () => {
       'NoDecorators is in models but has no @Crud; decorate it or leave it out.',
       '5 is in controllers but is none; give it @JsonController, or extend crudController(Model).',
       'undefined is in controllers but is none; give it @JsonController, or extend crudController(Model).',
+    ]);
+  });
+
+  it('a path is no class, and no object of options', async () => {
+    const lists = { models: ['./models/*.js'], controllers: ['./controllers/*.js'] } as object;
+    expect(await problemsOf(lists)).to.deep.equal([
+      'models has the text "./models/*.js"; import the classes and list these, as no file is loaded.',
+      'controllers has the text "./controllers/*.js"; import the classes and list these, as no file is loaded.',
+    ]);
+    const paths = { models: [Fine], health: '/healthz', docs: '/api-docs' } as object;
+    expect(await problemsOf(paths)).to.deep.equal([
+      'health is "/healthz"; use an object such as { prefix: \'/healthz\' }, or false.',
+      'docs is "/api-docs"; use an object such as { path: \'/api-docs\' }, or false.',
+    ]);
+    expect(await configProblems(() => bootstrap(express(), null as never))).to.deep.equal([
+      'The second argument of bootstrap is null; use an object of options, or leave it out.',
     ]);
   });
 

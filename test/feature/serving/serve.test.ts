@@ -302,6 +302,19 @@ describe('serve', () => {
       expect(await configProblems(() => start(options))).to.deep.equal(problems));
   }
 
+  it('refuses an application that is none of Express, before it runs its lifespan', async () => {
+    let hasBegun = false;
+    const lifespan = async () => {
+      hasBegun = true;
+      return { async [Symbol.asyncDispose]() {} };
+    };
+    for (const made of [await bootstrap(app, { models: [] }), undefined])
+      expect(await configError(() => serve(made as never, { port: 0, lifespan }))).to.match(
+        /^serve got .+ as its application; pass it what express\(\) gives\.$/,
+      );
+    expect(hasBegun).to.equal(false);
+  });
+
   it('refuses to listen without options', async () => {
     const untyped = serve as (app: Express) => Promise<Server>;
     expect(await configError(() => untyped(express()))).to.equal(`The port is undefined; ${PORT}`);

@@ -132,6 +132,12 @@ describe('a connection string', () => {
     expect([password, dialectOptions]).to.deep.equal(['c+d', { application_name: 'e+f+g h' }]);
   });
 
+  for (const text of ['postgres://u:secret@h/x\n', ' postgres://u:secret@h/x', '\r\npostgres://u:secret@h/x'])
+    it(`with blanks at an end is refused by their name: ${JSON.stringify(text)}`, () =>
+      expect(problemOf(text)).to.equal(
+        'The DSN begins or ends with a space or a line break, as a file with a secret often does; remove it.',
+      ));
+
   const PORT = 'use a number from 1 to 65535.';
   for (const [text, problem] of [
     ['a:1,b:2/x?port=1,2,3', 'The DSN has 2 hosts and 3 ports; use one port for each host.'],
