@@ -34,6 +34,7 @@ import { storedAttributes } from '../customization/hydrate-record.js';
 import { hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
+import { countUpdates } from './counted-updates.js';
 import { isKeyKnown, keepInserted } from './exact-keys.js';
 import { pinRow } from './pinned-record.js';
 
@@ -98,19 +99,16 @@ async function updateAndRead<M extends Model>(
   { dropped, isPlain }: TableTriggers,
   options: WriteOptions,
 ): Promise<M> {
-  const mayDrop = dropped.has('update');
-  const isMarked = isPlain && !describeRecords(record.constructor as ModelClass).attributes.has(MARK);
-  const before = mayDrop ? { ...record.dataValues } : null;
-  const returning = mayDrop && isMarked ? { returning: [MARK] as unknown as (keyof Attributes<M>)[] } : {};
-  await markedWrite(record.constructor as ModelClass, record.update(values, { ...options, ...returning }));
-  const { [MARK]: mark, ...written }: Readonly<Record<string, unknown>> = record.dataValues;
+  const before = dropped.has('update') ? { ...record.dataValues } : null;
+  const updates = countUpdates(record);
+  await record.update(values, options);
   const read = await record.reload(options).catch((error: unknown) => {
     // The change of a view may be that of its key, and the row has another one now.
     throw error instanceof InstanceError && !isPlain ? notStored('update') : error;
   });
-  if (!before || mark !== undefined || isDeepStrictEqual(written, before)) return read;
-  // A view has no mark: a row that is as it was has not been stored.
-  if (isMarked || isDeepStrictEqual({ ...read.dataValues }, before)) throw notStored('update');
+  // A rule or a view may have changed the row by a statement of another kind, which counts no row.
+  if (before && updates.includes(0) && (isPlain || isDeepStrictEqual({ ...read.dataValues }, before)))
+    throw notStored('update');
   return read;
 }
 

@@ -28,6 +28,10 @@ const TABLES = `
     INSERT INTO here VALUES (NEW.id, NEW.name); RETURN NEW;
   END $f$;
   CREATE TRIGGER moving INSTEAD OF INSERT OR DELETE ON joins FOR EACH ROW EXECUTE FUNCTION move();
+  CREATE TABLE price_rows (id int PRIMARY KEY, name text NOT NULL, price numeric(10, 2));
+  CREATE FUNCTION fold() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN NEW.name := lower(NEW.name); RETURN NEW; END $f$;
+  CREATE TRIGGER folding BEFORE UPDATE ON price_rows FOR EACH ROW EXECUTE FUNCTION fold();
+  CREATE VIEW prices AS SELECT * FROM price_rows;
   CREATE TABLE lines (order_id int, no int, name text NOT NULL, PRIMARY KEY (order_id, no));
   CREATE VIEW line_keys AS SELECT order_id || '-' || no AS id, upper(name) AS title, * FROM lines`;
 
@@ -71,7 +75,14 @@ class Tagged extends LineKey {}
 @Table({ tableName: 'somes', timestamps: false, version: true })
 class Some extends Named {}
 
-const MODELS: ModelClass[] = [Union, Copy, Join, Report, LineKey, Some];
+/** A view of a table that rounds and folds values. */
+@Crud({ prefix: '/prices', endpoints: ['update', 'updateMany'] })
+@Table({ tableName: 'prices', timestamps: false })
+class Price extends Named {
+  @Column(DataType.DECIMAL(10, 2)) declare price: string | null;
+}
+
+const MODELS: ModelClass[] = [Union, Copy, Join, Report, LineKey, Some, Price];
 
 except(OF_MANY).describe('a view', () => {
   const { apps, query } = serveTables(TABLES, MODELS, { others: [Tagged] });
@@ -181,6 +192,21 @@ except(OF_MANY).describe('a view', () => {
       expectProblem(await agent.patch('/some/8').send({ name: 'hidden' }), 409, { detail });
       expectJson(await agent.get('/some/8'), 200, { id: 8, name: 'shown', version: 0 });
       await query('TRUNCATE here');
+    }
+  });
+
+  it('takes a change after which its row is as before', async () => {
+    for (const { agent } of apps) {
+      await query("TRUNCATE price_rows; INSERT INTO price_rows VALUES (1, 'ann', 3.5), (2, 'ben', 1)");
+      const row = { id: 1, name: 'ann', price: '3.50' };
+      expectJson(await agent.patch('/prices/1').send({ price: '3.5' }), 200, row);
+      expectJson(await agent.patch('/prices/1').send({ name: 'ANN' }), 200, row);
+      const changes = [
+        { id: 1, price: '3.5' },
+        { id: 2, price: '9' },
+      ];
+      const { status, body } = await agent.patch('/prices').send(changes);
+      expect([status, body.items]).to.deep.equal([200, [row, { id: 2, name: 'ben', price: '9.00' }]]);
     }
   });
 
