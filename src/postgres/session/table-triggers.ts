@@ -27,7 +27,10 @@ export interface TableTriggers {
   readonly isPlain: boolean;
   /** Writes of a row that the table may leave out: a trigger before them returns NULL, or a rule or a view does something else. */
   readonly dropped: ReadonlySet<RowWrite>;
-  /** True where a trigger runs for updates of some columns: those that a statement sets, with whatever values. */
+  /**
+   * True where a trigger runs for updates of some columns: those that a statement sets, with whatever values; and where one skips an
+   * UPDATE that changes nothing.
+   */
   readonly watchColumns: boolean;
   /** True where a trigger of any kind runs for writes of the table, beside those of foreign keys. */
   readonly haveTriggers: boolean;
@@ -55,13 +58,17 @@ export const NO_TRIGGERS: TableTriggers = Object.freeze({
   sequences: Object.freeze({}),
 });
 
+/** True for the function of PostgreSQL that skips an UPDATE which changes nothing, so that no row of it is counted. */
+const SKIPS = "lanname = 'internal' AND prosrc = 'suppress_redundant_updates_trigger'";
+
 /**
  * The writes, as bits, whose row a function of PL/pgSQL always keeps: each RETURN is one of NEW, or each is one of OLD, which keeps
  * no update. Each other mention of the two reads them: a field, an argument, or a side of IS DISTINCT FROM. Any other one may put
  * another row, or none, in their place, or be the name of a variable. Triggers that keep a moment of the last change are such
- * functions. Comments count as code.
+ * functions. Comments count as code. A row whose redundant UPDATE is skipped is as it was to be.
  */
 const KEPT = `CASE
+      WHEN ${SKIPS} THEN 16
       WHEN lanname <> 'plpgsql' OR prosrc ~* '(?<!\\m(return|distinct\\s+from)\\s+)\\m(new|old)\\M(?!\\s*[.)]|\\s+is\\M)|\\mcall\\M|u&"' THEN 0
       WHEN prosrc !~* '\\mreturn\\M(?!\\s+new\\s*;)' THEN 4 + 16
       WHEN prosrc !~* '\\mreturn\\M(?!\\s+old\\s*;)' THEN 8
@@ -78,7 +85,7 @@ const TRIGGERS = `
   WITH RECURSIVE part (id) AS (
     SELECT to_regclass($1)::oid UNION SELECT inhrelid FROM pg_inherits JOIN part ON inhparent = id)
   SELECT max(CASE
-    WHEN relkind NOT IN ('r', 'p') OR relhasrules OR tgtype & 16 <> 0 AND (tgtype & 2 = 0 OR tgattr <> '')
+    WHEN relkind NOT IN ('r', 'p') OR relhasrules OR tgtype & 16 <> 0 AND (tgtype & 2 = 0 OR tgattr <> '' OR ${SKIPS})
       OR EXISTS (
         SELECT FROM pg_constraint JOIN pg_index ON indexrelid = conindid
         WHERE conrelid = id AND confrelid = id AND confupdtype NOT IN ('a', 'r') AND NOT indisprimary) THEN 2
@@ -90,7 +97,7 @@ const TRIGGERS = `
     bit_or(CASE
       WHEN relkind NOT IN ('r', 'p') OR relhasrules THEN 1 + 2 + 28 + 128
       WHEN tgtype & 3 = 3 THEN tgtype & 28 & ~(${KEPT}) | CASE WHEN tgtype & 4 <> 0 THEN 2 ELSE 0 END
-      ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND tgattr <> '' THEN 32 ELSE 0 END
+      ELSE 0 END | CASE WHEN tgtype & 16 <> 0 AND (tgattr <> '' OR ${SKIPS}) THEN 32 ELSE 0 END
       | CASE WHEN tgrelid IS NOT NULL THEN 64 ELSE 0 END | CASE WHEN tgtype & 6 = 4 THEN 128 ELSE 0 END) AS dropped,
     (SELECT json_object_agg(attname, seqrelid::text)::text
       FROM (
