@@ -351,7 +351,7 @@ function updateFrom(
     const differs = unseen?.has(name) ? raw('true') : changes;
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });
-  const differs = joinSql(isTouched ? [...differences, raw('touched')] : differences, ' OR ');
+  const differs = joinSql(isTouched ? [...differences, sql`${JUDGED}.touched`] : differences, ' OR ');
   const all = joinSql([...assignments, ...stampsSql(table)], ', ');
   return sql`UPDATE ${source} SET ${all} FROM ${from}${whereSql([...conditions, differs])}`;
 }

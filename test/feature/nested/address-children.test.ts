@@ -45,6 +45,7 @@ class Bud extends Model {
 @Table({ tableName: 'walls', timestamps: false, version: true })
 class Wall extends Model {
   @PrimaryKey @Column(CHAR(4)) declare id: string;
+  @Column(BOOLEAN) declare touched: boolean | null;
   @HasMany(() => Row) declare rows: Row[];
   @HasOne(() => Face) declare face: Model | null;
 }
@@ -177,6 +178,16 @@ const CELLS: readonly Cell[] = [
     { rows: { create: [{ no: 4 }, { no: 4 }] } },
     409,
     ['/rows/create/1/wallId', '/rows/create/1/no'],
+  ],
+  [
+    'parents with a column that has the name of one of the statement',
+    'PATCH /walls',
+    [
+      { id: 'a', touched: true, rows: { create: [{ no: 3 }] } },
+      { id: 'b', rows: { create: [{ no: 2 }] } },
+    ],
+    200,
+    ['+ row a 3', '+ row b 2'],
   ],
   [
     'a record that is exchanged',
