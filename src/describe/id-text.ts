@@ -34,7 +34,13 @@ export function idText(key: RowKey, id: unknown): string | null {
   return parts.length === 0 || parts.includes(null) ? null : joinParts(parts as readonly string[]);
 }
 
-/** The same, percent-encoded for a path. A comma and a tilde are legal there as they are (RFC 3986, 3.3). */
+/** The same of the texts that PostgreSQL writes for the parts, in their order. */
+export function idTextOfTexts(key: RowKey, texts: readonly (string | null | undefined)[]): string | null {
+  if (key.length === 1) return idText(key, texts[0]);
+  return idText(key, Object.fromEntries(key.map(({ name }, index) => [name, texts[index]])));
+}
+
+/** The same as `idText`, percent-encoded for a path. A comma and a tilde are legal there as they are (RFC 3986, 3.3). */
 export function idSegment(key: RowKey, id: unknown): string | null {
   const text = idText(key, id);
   if (text === null) return null;

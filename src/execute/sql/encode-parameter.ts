@@ -9,7 +9,7 @@ import {
   momentText,
   toDatabaseYear,
 } from '../../describe/exact-time.js';
-import { idText } from '../../describe/id-text.js';
+import { idTextOfTexts } from '../../describe/id-text.js';
 import {
   type AttributeInfo,
   isFilled,
@@ -105,7 +105,7 @@ export function idTextOf(
   const texts = key.map(textOf);
   if (texts.some((text) => typeof text !== 'string')) return undefined;
   if (key.length < 2) return texts[0] ?? '';
-  return idText(key, Object.fromEntries(key.map(({ name }, index) => [name, texts[index]]))) ?? undefined;
+  return idTextOfTexts(key, texts) ?? undefined;
 }
 
 function scalarText(value: unknown): string | undefined {

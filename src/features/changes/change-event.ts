@@ -1,9 +1,9 @@
 /** Events of changes that were judged: the ids of their records, and names of what an update has changed. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { isLeftOut } from '../../describe/hooks-and-scopes-internals.js';
+import { idTextOfTexts } from '../../describe/id-text.js';
 import { parentKeys } from '../../describe/relations.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
-import { idTextOf } from '../../execute/sql/encode-parameter.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { AccessForm } from '../../operation/access.js';
 import { computesProperties } from '../../respond/record-serializer.js';
@@ -67,7 +67,7 @@ function compileEvents(plan: ResourcePlan): EventMaker {
     ({ attribute }) => entityTag?.kind === 'version' && entityTag.attribute === attribute,
   );
   const sources = unnamedSources(plan);
-  const idOf = (texts: Texts | null) => texts && idTextOf(info.address, (_part, index) => texts[index]);
+  const idOf = (texts: Texts | null) => texts && idTextOfTexts(info.address, texts);
   return ({ unreadable }, [place, kind, at, before, after, columns, counted, request_id]) => {
     const placed = (event: ChangeEvent): PlacedEvent => ({ place: BigInt(place), resource, event });
     if (kind === 't') return [placed({ op: 'reset', at, request_id })];

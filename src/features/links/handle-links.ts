@@ -2,6 +2,7 @@
 import type { Action } from 'routing-controllers';
 import type { Sequelize } from 'sequelize';
 import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
+import { idTextOfTexts } from '../../describe/id-text.js';
 import type { AttributeInfo } from '../../describe/model-info.js';
 import { keyText } from '../../describe/row-key.js';
 import { noteOperation } from '../../diagnostics/channels.js';
@@ -9,7 +10,7 @@ import { NotFoundError, noSuchRecord, severalRecords } from '../../errors/errors
 import { refusedRow, whyUnwritten } from '../../execute/executor.js';
 import { joinableSession, retried, runInSavepoint } from '../../execute/session/savepoint.js';
 import { selectValues } from '../../execute/session/select-values.js';
-import { idTextOf, keySlots, now } from '../../execute/sql/encode-parameter.js';
+import { keySlots, now } from '../../execute/sql/encode-parameter.js';
 import { joinSlots, type Slots } from '../../execute/sql/statement.js';
 import { NOW } from '../../execute/sql/write-sql.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
@@ -118,8 +119,7 @@ function compileDraft({ below, link, target }: Links, work: LinkWork) {
     const byPlace = new Map(links.map((each) => [each.place, each]));
     const shown = items.map((_, place) => {
       const { id = [], values = [] } = byPlace.get(place) ?? {};
-      const text = idTextOf(address, (_part, index) => id[index]);
-      return { id: text, ...shownOf.values(values, unreadable) };
+      return { id: idTextOfTexts(address, id) ?? undefined, ...shownOf.values(values, unreadable) };
     });
     if (work === 'link') return { status: added > 0 ? 201 : 200, body: shown[0] };
     return { status: 200, body: { items: shown, added, ...(work === 'replace' ? { removed } : {}) } };

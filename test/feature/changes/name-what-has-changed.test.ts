@@ -92,6 +92,13 @@ class Article extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
+@Crud({ changes: true })
+@Table({ tableName: 'moments', timestamps: false })
+class Moment extends Model {
+  @PrimaryKey @Column(DataType.DATE) declare at: Date;
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
 /** Milliseconds. */
 const TICK = 50;
 
@@ -104,7 +111,7 @@ interface Event {
 
 describe('an event', () => {
   const site = serveTestApp(() => ({
-    models: [City, Tower, Label, Person, Lock, Room, Gate, Article],
+    models: [City, Tower, Label, Person, Lock, Room, Gate, Article, Moment],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -127,6 +134,13 @@ describe('an event', () => {
       ...(changed ? { changed } : {}),
     }));
   };
+
+  it('has the id of the path of its record, where the key is a moment', async () => {
+    await sql(`INSERT INTO moments VALUES ('2026-01-31 08:00:00.25+00')`);
+    const [event] = await eventsOf('/moments/changes', () => sql(`UPDATE moments SET note = 'x'`));
+    expect(event).to.deep.equal({ op: 'update', id: '2026-01-31T08:00:00.250Z', changed: ['note'] });
+    await site.agent.get(`/moments/${event?.id}`).expect(200);
+  });
 
   it('has the names and the version that answers have', async () => {
     await sql(`INSERT INTO cities VALUES (1, 'Rome', 10, 3)`);

@@ -22,7 +22,7 @@ import { TwoPaths, type WholeRequest } from '../../support/two-paths.js';
 
 const tenant = (request: Request): string => request.get('tenant') ?? 'A';
 
-@Crud({ links: { stars: true, words: true, seats: true } })
+@Crud({ links: { stars: true, words: true, seats: true, shows: true } })
 @Table({ tableName: 'halls', timestamps: false })
 class Hall extends NumberedRow {
   @BelongsToMany(
@@ -42,6 +42,23 @@ class Hall extends NumberedRow {
     () => Seat,
   )
   declare seats?: Star[];
+  @BelongsToMany(
+    () => Show,
+    () => HallShow,
+  )
+  declare shows?: Show[];
+}
+
+@Crud()
+@Table({ tableName: 'shows', timestamps: false })
+class Show extends Model {
+  @PrimaryKey @Column(DataType.DATE) declare at: Date;
+}
+
+@Table({ tableName: 'hall_shows', timestamps: false })
+class HallShow extends Model {
+  @ForeignKey(() => Hall) @PrimaryKey @Column(DataType.INTEGER) declare hallId: number;
+  @ForeignKey(() => Show) @PrimaryKey @Column(DataType.DATE) declare showAt: Date;
 }
 
 @Crud()
@@ -91,19 +108,19 @@ class Seat extends NumberedRow {
   @ForeignKey(() => Usher) @Column(DataType.INTEGER) declare usherId: number | null;
 }
 
-const MODELS = [Hall, Star, HallStar, Word, HallWord, Usher, Seat] as ModelClass[];
+const MODELS = [Hall, Star, HallStar, Word, HallWord, Usher, Seat, Show, HallShow] as ModelClass[];
 
 except(OF_MANY).describe('links to exactly what a request names', () => {
   const paths = forSuite(() =>
     TwoPaths.start({
       models: MODELS,
-      bootstrap: { models: [Hall, Star, Word, Usher] as ModelClass[], logger: new CapturedLog() },
+      bootstrap: { models: [Hall, Star, Word, Usher, Show] as ModelClass[], logger: new CapturedLog() },
     }),
   );
   let rows = '';
   const sql = (text: string) => paths.site.engine.sequelize.query(text);
   const reset = () =>
-    sql(`TRUNCATE halls, stars, hall_stars, words, hall_words, ushers, seats RESTART IDENTITY;
+    sql(`TRUNCATE halls, stars, hall_stars, words, hall_words, ushers, seats, shows, hall_shows RESTART IDENTITY;
       INSERT INTO halls (id) VALUES (1), (2);
       INSERT INTO stars (id) VALUES (7), (9007199254740992), (9007199254740993);
       INSERT INTO words (id, spelling) VALUES (1, NULL), (2, 'null'), (3, NULL);
@@ -135,6 +152,15 @@ except(OF_MANY).describe('links to exactly what a request names', () => {
     }
     const { body } = await send('POST', '/halls/1/stars', [{ id: '9007199254740993' }]);
     expect(body).to.deep.equal({ items: [{ id: '9007199254740993' }], added: 1 });
+  });
+
+  it('are answered with the ids of paths, where a key is a moment', async () => {
+    rows = `INSERT INTO shows (at) VALUES ('2026-01-31 19:30:00+00')`;
+    const id = '2026-01-31T19:30:00.000Z';
+    expect(await send('POST', '/halls/1/shows', [{ id }])).to.deep.equal({
+      status: 200,
+      body: { items: [{ id }], added: 1 },
+    });
   });
 
   it('refuse a record without the key of the relation, and link none that has its text', async () => {
