@@ -7,7 +7,7 @@ import type { OwnTable, TableReport } from '../../operation/feature.js';
 import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, isOfTable, sourceOf } from './change-table.js';
-import { imageFunction } from './image-sql.js';
+import { imageFunction, ROW_FUNCTION } from './image-sql.js';
 
 /**
  * The trigger function. Its name has the version of the rows that it stores: triggers of an older version are replaced, and both may be there
@@ -74,7 +74,7 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
         functionDefinition(changes),
         imageFunction(plan.model),
       ],
-      find: functionsFound(changes, [FUNCTION]),
+      find: functionsFound(changes, [FUNCTION, ROW_FUNCTION]),
       failure,
     },
     {

@@ -1,6 +1,7 @@
 /** Images of `crud_changes` as rows again: the rules of today judge them, and they are read column by column. */
 import type { ModelClass } from '../../declare/crud-options.js';
 import type { ModelInfo } from '../../describe/model-info.js';
+import { tableFacts } from '../../describe/table-facts.js';
 import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import { attributeOf, type ColumnSql, columnsOf, compilePredicate } from '../../execute/sql/predicate-sql.js';
 import {
@@ -17,10 +18,21 @@ import { quoteText } from '../../util/quote-text.js';
 import { columnsRead } from './scope-columns.js';
 
 /** The name of the function that makes a row of an image. It changes whenever the function does. */
-const ROW_FUNCTION = 'crud_image_1';
+export const ROW_FUNCTION = 'crud_image_2';
 
-/** Values that no longer fit their column: of another type, too long, or against the constraint of a domain. */
-const MISFITS = 'data_exception OR integrity_constraint_violation OR cannot_coerce';
+/**
+ * Errors of values that no longer fit their column. They have any state: the input function of a type chooses it. A query that is cancelled
+ * is none of OTHERS.
+ */
+const MISFITS = `insufficient_resources OR transaction_rollback OR operator_intervention THEN
+      RAISE;
+    WHEN OTHERS`;
+
+const escaped = (text: string) => String.raw`pg_catalog.regexp_replace(${text}, '(["\\])', '\\\1', 'g')`;
+
+/** The text of a value of hstore, which JSON has as an object, and which no cast makes of it. */
+const HSTORE_TEXT = `(SELECT pg_catalog.string_agg(pg_catalog.concat('"', ${escaped('key')}, '"=>', coalesce('"' || ${escaped('value')} || '"', 'NULL')), ',')
+          FROM pg_catalog.jsonb_each_text(image -> name))`;
 
 /**
  * Statement that creates the function. `jsonb_populate_record` throws for a whole image where one value no longer fits the type of its
@@ -38,7 +50,12 @@ EXCEPTION WHEN ${MISFITS} THEN
     BEGIN
       base := pg_catalog.jsonb_populate_record(base, pg_catalog.jsonb_build_object(name, image -> name));
     EXCEPTION WHEN ${MISFITS} THEN
-      NULL;
+      CONTINUE WHEN pg_catalog.jsonb_typeof(image -> name) <> 'object';
+      BEGIN
+        base := pg_catalog.jsonb_populate_record(base, pg_catalog.jsonb_build_object(name, coalesce(${HSTORE_TEXT}, '')));
+      EXCEPTION WHEN ${MISFITS} THEN
+        NULL;
+      END;
     END;
   END LOOP;
   RETURN base;
@@ -47,7 +64,18 @@ END $function$`;
 
 /** An image as a row of its table, for FROM. Its columns have the names of the table's. */
 export function imageRow(model: ModelClass, image: SqlFragment): SqlFragment {
-  return sql`${raw(tableBeside(model, ROW_FUNCTION))}(NULL::${raw(quotedTable(model))}, ${image})`;
+  return sql`${raw(tableBeside(model, ROW_FUNCTION))}(${raw(emptyRow(model))}, ${image})`;
+}
+
+/**
+ * The row that has the values which an image lacks: NULL. Domains are the types of some columns: PostgreSQL refuses NULL of a domain that is
+ * NOT NULL, unless a row already has it, as an outer join without a match does.
+ */
+function emptyRow(model: ModelClass): string {
+  const none = `NULL::${quotedTable(model)}`;
+  const hasDomain = [...(tableFacts(model)?.columns.values() ?? [])].some(({ isDomain }) => isDomain);
+  if (!hasDomain) return none;
+  return `(SELECT ROW(n.*)::${quotedTable(model)} FROM (SELECT) AS o LEFT JOIN jsonb_populate_recordset(${none}, '[]') AS n ON false)`;
 }
 
 /**
