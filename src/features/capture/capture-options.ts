@@ -161,7 +161,7 @@ export function isCaptured(plan: Pick<ResourcePlan, 'features'>): boolean {
 }
 
 /** Parts of a plan from which its stored attributes follow. */
-type StoredPlan = Pick<ResourcePlan, 'info' | 'features' | 'exposure' | 'access' | 'entityTag'>;
+type StoredPlan = Pick<ResourcePlan, 'info' | 'features' | 'hidden' | 'access' | 'entityTag'>;
 
 /** The attributes that every stored row has, because its key, its id, or the judgement of it, is made of them. */
 export function judgedAttributes({
@@ -183,16 +183,14 @@ export function judgedAttributes({
 }
 
 /** The attributes whose values are not stored: those of `exclude`, those that no answer shows, and BLOBs. */
-export function excludedAttributes(plan: StoredPlan): readonly AttributeInfo[] {
+export function excludedAttributes(plan: StoredPlan, hidden = plan.hidden): readonly AttributeInfo[] {
   const judged = new Set(judgedAttributes(plan));
   const { exclude = [] } = historyOf(plan) ?? {};
   return [...plan.info.attributes.values()].filter(
     (attribute) =>
       attribute.type.kind !== 'virtual' &&
       !judged.has(attribute) &&
-      (exclude.includes(attribute.name) ||
-        plan.exposure.unreadable.has(attribute.name) ||
-        attribute.type.kind === 'blob'),
+      (exclude.includes(attribute.name) || hidden.has(attribute.name) || attribute.type.kind === 'blob'),
   );
 }
 

@@ -34,12 +34,26 @@ interface TableCapture {
   readonly values: readonly string[];
 }
 
-/** The triggers of the table of a resource. Resources of one table leave out the columns that one of them leaves out. */
+/**
+ * The triggers of the table of a resource. Resources of one table leave out the columns that one of them leaves out, but for those that only
+ * the `readSchema` of one lacks.
+ */
 export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): TableCapture {
   const table = quotedTable(plan.model);
   const all = plans.filter((each) => isCaptured(each) && isOfTable(each, plan));
   const columns = (attributes: readonly { readonly column: string }[]) =>
     [...new Set(attributes.map(({ column }) => column))].sort();
+  const shown = new Set(
+    all.flatMap(({ info, hidden }) =>
+      [...info.attributes.values()].flatMap(({ name, column }) => (hidden.has(name) ? [] : column)),
+    ),
+  );
+  const leftOut = all.flatMap((each) => {
+    const { info, exposure, hidden } = each;
+    const isHidden = (name: string) =>
+      exposure.unreadable.has(name) || !shown.has(info.attributes.get(name)?.column ?? '');
+    return excludedAttributes(each, new Set([...hidden].filter(isHidden)));
+  });
   const isWhole = all.some((each) => historyOf(each)?.images !== 'changed');
   const isByRow =
     tableFacts(plan.model)?.kind === 'partitioned table' || all.some((each) => historyOf(each)?.isByRow);
@@ -49,7 +63,7 @@ export function captureOf(plan: ResourcePlan, plans: readonly ResourcePlan[]): T
     values: [
       sourceOf(plan),
       arrayLiteral(plan.info.primaryKey.map(({ column }) => column)),
-      arrayLiteral(columns(all.flatMap(excludedAttributes))),
+      arrayLiteral(columns(leftOut)),
       isWhole ? '' : arrayLiteral(columns(all.flatMap(judgedAttributes))),
     ],
   };

@@ -163,7 +163,7 @@ type StateRow = readonly [
 
 function compileValues(resource: Resource) {
   const { plan } = resource;
-  const { info, exposure, explicitSchemas } = plan;
+  const { info, hidden, explicitSchemas } = plan;
   const { model } = info;
   const parseValues = compileValuesParser(plan, 'update');
   const setters = customAttributes(model, 'set');
@@ -183,9 +183,7 @@ function compileValues(resource: Resource) {
           isTransformed(model, attribute.name, 'write'),
       }))
       .filter(
-        (each) =>
-          !exposure.unreadable.has(each.name) &&
-          (each.isUpdated || (each.role === 'data' && !isGenerated(each))),
+        (each) => !hidden.has(each.name) && (each.isUpdated || (each.role === 'data' && !isGenerated(each))),
       );
   });
   const closedFor = perForm((form: AccessForm) => closedAttributes(form, 'update'));
