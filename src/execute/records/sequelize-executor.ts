@@ -23,6 +23,7 @@ import { isKeyTrusted } from '../../describe/table-facts.js';
 import { severalRecords } from '../../errors/errors.js';
 import type { PurgeOptions } from '../../features/soft-delete/restore-and-purge.js';
 import {
+  checkedCount,
   destroyRecord,
   liveRows,
   momentOf,
@@ -114,12 +115,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
         return foundOne(await this.#read(operation, rows, options));
       case 'list':
         return find ? this.#findAll(rows, find, options) : this.#list(operation, slots, rows, options);
-      case 'update': {
-        const { differs } = operation;
+      case 'update':
         return foundOne(
-          await (differs ? this.#restore(rows, options) : this.#update(rows, operation, options)),
+          await (operation.differs ? this.#restore(rows, options) : this.#update(rows, operation, options)),
         );
-      }
       case 'delete':
         return purge ? this.#purge(rows, purge, options) : foundAll([], await this.#delete(rows, options));
     }
@@ -258,7 +257,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   }
 
   async #destroy(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
-    const count = await this.#destroyRows(rows, options);
+    const count = checkedCount(this.#model, await this.#destroyRows(rows, options));
     const isMarked = this.#info.softDelete !== null && rows.paranoid !== false;
     await this.#checkGone(rows, isMarked ? 'update' : 'delete', options);
     return count;

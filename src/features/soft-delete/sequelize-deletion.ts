@@ -8,6 +8,7 @@ import { encodeParameter } from '../../execute/sql/encode-parameter.js';
 import { attributeOf } from '../../execute/sql/predicate-sql.js';
 import { equalTo, sqlCondition } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
+import { showValue } from '../../util/option-problems.js';
 import { aliveRows, rowsAsked, softDeletionOf } from './deletion.js';
 
 /**
@@ -56,6 +57,15 @@ export function momentOf({ name, softDelete }: RecordInfo): string {
   throw new TypeError(
     `${name} marks deleted rows by ${softDelete?.attribute}, which has no moment, so none was deleted before one; purge each by its key, ` +
       "such as those of list({ deleted: 'only' }).",
+  );
+}
+
+/** The number of rows that a static `destroy` has reported. @throws TypeError where one of the user's reports none */
+export function checkedCount({ name }: { readonly name: string }, count: unknown): number {
+  if (typeof count === 'number') return count;
+  throw new TypeError(
+    `The static destroy of ${name} returns ${showValue(count)} in the place of the number of rows that it has deleted; return that of ` +
+      'super.destroy(…).',
   );
 }
 

@@ -67,6 +67,17 @@ class Payment extends Guarded {
 }
 
 @Crud({ endpoints: ALL, filterAllow: ['name'] })
+@Table({ tableName: 'debts', timestamps: false })
+class Debt extends NamedRow {
+  /** As in JavaScript, whose compiler misses no number. */
+  static override async destroy(options?: DestroyOptions): Promise<never> {
+    // biome-ignore lint/complexity/noThisInStatic: the model is the one that it is called on
+    await super.destroy(options);
+    return undefined as never;
+  }
+}
+
+@Crud({ endpoints: ALL, filterAllow: ['name'] })
 @Table({ tableName: 'ships', timestamps: false })
 class Ship extends NamedRow {
   @HasMany(() => Cabin, { onDelete: 'CASCADE', hooks: true }) declare cabins: Cabin[];
@@ -110,16 +121,17 @@ class TicketController extends crudController(Ticket) {
   }
 }
 
-const MODELS = [Invoice, Order, Receipt, Payment, Ship, Cabin, Anchor, Parcel, Ticket] as const;
-const SERVED = [Invoice, Order, Receipt, Payment, Ship, Parcel];
+const MODELS = [Invoice, Order, Receipt, Payment, Debt, Ship, Cabin, Anchor, Parcel, Ticket] as const;
+const SERVED = [Invoice, Order, Receipt, Payment, Debt, Ship, Parcel];
 const ofMany = except(OF_MANY);
 
 describe('methods of a model', () => {
+  const logger = new CapturedLog();
   const site = serveTestApp(() => {
     const bootstrap = {
       models: SERVED,
       controllers: [TicketController],
-      logger: new CapturedLog(),
+      logger,
       indexAdvice: false,
     };
     return { models: MODELS, bootstrap };
@@ -215,6 +227,17 @@ describe('methods of a model', () => {
         'afterDestroy',
       ]);
       expect(await Payment.count()).to.equal(0);
+    });
+
+    it('are named in the log where a static one returns no number, and undone', async () => {
+      await Debt.create({ name: 'd' });
+      const paths = SERVES_MANY ? ['/debts/1', '/debts?q=name==d'] : ['/debts/1'];
+      for (const path of paths) {
+        logger.clear();
+        expectProblem(await site.agent.delete(path), 500, failed);
+        expect(logger.text).to.contain('The static destroy of Debt returns undefined');
+        expect(await Debt.count()).to.equal(1);
+      }
     });
 
     it('stay in the scope of a request', async () => {
