@@ -78,6 +78,12 @@ export function runsCodeAfterInserts<M extends Model>(model: ModelClass<M>): boo
   return statics.has('create') || methods.has('save') || hasHook(model, ['afterCreate', 'afterSave']);
 }
 
+/** True where code of the user's sees the records that a query has found, and may change or hide their values. */
+export function changesFound<M extends Model>(model: ModelClass<M>): boolean {
+  const { statics } = ownMethods(model);
+  return statics.has('findAll') || statics.has('findOne') || hasHook(model, ['afterFind']);
+}
+
 /** True where code of the user's may change a query before it is sent. */
 export function hasFindHooks<M extends Model>(model: ModelClass<M>): boolean {
   return sequelizeProblem() !== undefined || hasQueryHooks(model, 'find');

@@ -31,7 +31,7 @@ import type { UpdateOperation } from '../../operation/operation.js';
 import { NO_TRIGGERS, reportChangedTable, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
+import { changesFound, hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 import { countUpdates } from './counted-updates.js';
@@ -213,7 +213,8 @@ function takeRow(record: Model, returned: readonly AttributeInfo[]): boolean {
 
 /**
  * True where Sequelize takes other values than those of the new row: a version that a trigger sets, a column with the name of another
- * attribute, and values that a trigger or code of the user's writes afterwards. The row is read in the same transaction then.
+ * attribute, and values that a trigger or code of the user's writes afterwards, or changes in all that is read. The row is read in the
+ * same transaction then.
  */
 export async function needsReadingAnew<M extends Model>(
   model: ModelClass<M>,
@@ -221,7 +222,7 @@ export async function needsReadingAnew<M extends Model>(
 ): Promise<boolean> {
   const info = describeRecords(model as unknown as ModelClass);
   if ([...info.attributes.values()].some((each) => isMisread(each, info))) return true;
-  if (runsCodeAfterInserts(model)) return true;
+  if (runsCodeAfterInserts(model) || changesFound(model)) return true;
   const { hideInserts, changeInserts } = await modelTriggers(model, options);
   return hideInserts || (changeInserts && versionOf(model) !== undefined);
 }
@@ -248,7 +249,7 @@ export async function insertRecord<M extends Model>(
 /**
  * Reads the row of a new record, also where a scope leaves it out. The record stays as it was inserted where there is none: a view may show
  * none of the rows that it takes, and a trigger may have moved the row. Attributes that a scope leaves out, or a hook has removed, stay
- * as they are.
+ * as they are. Others that a hook of reads has removed are removed.
  */
 async function readAnew<M extends Model>(info: RecordInfo, record: M, options: WriteOptions): Promise<M> {
   // By the milliseconds of a moment in its key, Sequelize would read another row.
@@ -266,8 +267,10 @@ async function readAnew<M extends Model>(info: RecordInfo, record: M, options: W
     const { dataValues }: { readonly dataValues: Record<string, unknown> } = record;
     const isHooked = runsCodeAfterInserts(model);
     const isKept = (name: string) => isLeftOut(model, name) || (isHooked && dataValues[name] === undefined);
+    const values = { ...dataValues };
+    for (const { name } of storedAttributes(info)) if (!isKept(name)) delete values[name];
     const read = Object.entries(found.dataValues).filter(([name]) => !isKept(name));
-    record.set({ ...dataValues, ...Object.fromEntries(read) }, { raw: true, reset: true } as SetOptions);
+    record.set({ ...values, ...Object.fromEntries(read) }, { raw: true, reset: true } as SetOptions);
     return record;
   } finally {
     release();

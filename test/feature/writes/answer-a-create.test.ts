@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import type { Transaction } from 'sequelize';
 import { DataType, type Model } from 'sequelize-typescript';
 import { forgetTriggers } from '../../../src/postgres/session/table-triggers.js';
-import { KeyedRow } from '../../models/rows.js';
+import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
+import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -36,8 +37,25 @@ const Marked = served(
 const Counted = served('counted_deeds', COLUMNS, { table: { version: true } });
 const Keyed = served('keyed_deeds', COLUMNS, { base: KeyedRow, crud: { endpoints: ENDPOINTS } });
 
-const MODELS = [Deed, Open, Private, Marked, Counted, Keyed];
-const TABLES = ['deeds', 'open_deeds', 'private_deeds', 'marked_deeds', 'counted_deeds', 'keyed_deeds'];
+class Finding extends NumberedRow {
+  static override findAll = async function findAll(this: typeof Finding, options: object) {
+    const found: readonly Model[] = await Reflect.apply(NumberedRow.findAll, this, [options]);
+    for (const each of [found ?? []].flat()) each.setDataValue('code' as never, '****' as never);
+    return found as never;
+  } as typeof NumberedRow.findAll;
+}
+const Found = served('found_deeds', COLUMNS, { base: Finding });
+
+const MODELS = [Deed, Open, Private, Marked, Counted, Keyed, Found];
+const TABLES = [
+  'deeds',
+  'open_deeds',
+  'private_deeds',
+  'marked_deeds',
+  'counted_deeds',
+  'keyed_deeds',
+  'found_deeds',
+];
 
 /** Ways in which a table changes a new row once it is there. */
 const CHANGES: Readonly<Record<string, (table: string) => string>> = {
@@ -187,4 +205,33 @@ describe('the answer of a create', () => {
           },
         ),
     ));
+
+  for (const change of ['masked', 'removed'] as const)
+    it(`shows no value that a hook of reads has ${change}`, async () => {
+      const { agent } = site;
+      const hide = (found: object) => {
+        for (const each of [found ?? []].flat() as Model[])
+          if (change === 'masked') each.setDataValue('code' as never, '****' as never);
+          else Reflect.deleteProperty(each.dataValues, 'code');
+      };
+      const row = { customer: 'Ann', code: 'secret' };
+      using _deeds = addedHook(Deed, 'afterFind', hide);
+      using _keyed = addedHook(Keyed, 'afterFind', hide);
+      const answers = [await agent.post('/deeds').send(row), await agent.put('/keyed_deeds/1').send(row)];
+      const rows = [{ ...row, customer: 'Ben' }];
+      if (SERVES_MANY) answers.push(await agent.post('/deeds').send(rows));
+      if (SERVES_MANY)
+        answers.push(await agent.post('/deeds?on_conflict=customer').send({ ...row, customer: 'Cid' }));
+      for (const { status, text } of answers) {
+        expect(status, text).to.equal(201);
+        expect(text).not.to.contain('secret');
+      }
+      expect((await agent.get('/deeds/1')).body).to.deep.equal(answers[0]?.body);
+    });
+
+  it('shows no value that a finder of the model masks', async () => {
+    const { status, body } = await site.agent.post('/found_deeds').send({ customer: 'Ann', code: 'secret' });
+    expect([status, body]).to.deep.equal([201, { id: 1, customer: 'Ann', code: '****' }]);
+    expect((await site.agent.get('/found_deeds/1')).body).to.deep.equal(body);
+  });
 });
