@@ -8,12 +8,21 @@ import { quoteText } from '../../util/quote-text.js';
 import { excludedAttributes, historyOf, isCaptured, judgedAttributes } from './capture-options.js';
 import { changeTables, isOfTable, sourceOf } from './change-table.js';
 import { imageFunction, ROW_FUNCTION } from './image-sql.js';
+import {
+  hasJson,
+  JSON_ARGUMENT,
+  jsonDefinition,
+  LEFT,
+  SOUND_DEFINITION,
+  SOUND_FUNCTION,
+  UNSOUND,
+} from './sound-image.js';
 
 /**
  * The trigger function. Its name has the version of the rows that it stores: triggers of an older version are replaced, and both may be there
  * while applications of two versions run.
  */
-const FUNCTION = 'crud_capture_1';
+const FUNCTION = 'crud_capture_2';
 
 /** Begin of the names of the triggers. */
 const TRIGGER = 'crud_capture_';
@@ -88,7 +97,7 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
         functionDefinition(changes),
         imageFunction(plan.model),
       ],
-      find: functionsFound(changes, [FUNCTION, ROW_FUNCTION]),
+      find: functionsFound(changes, [FUNCTION, SOUND_FUNCTION, ROW_FUNCTION]),
       failure,
     },
     {
@@ -105,14 +114,23 @@ export function captureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
     {
       name: `${table} (history)`,
       noun: `are no triggers ${TRIGGER}* of this version on ${table}`,
-      definition: Object.entries(EVENTS).map(([event, tables]) => {
-        const isRow = isByRow && event !== 'truncate';
-        return (
-          `CREATE OR REPLACE TRIGGER ${TRIGGER}${event} AFTER ${event.toUpperCase()} ON ${table}\n  ` +
-          `${isRow ? '' : tables}FOR EACH ${isRow ? 'ROW' : 'STATEMENT'} ${execute}`
-        );
-      }),
-      find: triggersFound({ table, isByRow, values }, ''),
+      definition: [
+        ...Object.entries(EVENTS).map(([event, tables]) => {
+          const isRow = isByRow && event !== 'truncate';
+          return (
+            `CREATE OR REPLACE TRIGGER ${TRIGGER}${event} AFTER ${event.toUpperCase()} ON ${table}\n  ` +
+            `${isRow ? '' : tables}FOR EACH ${isRow ? 'ROW' : 'STATEMENT'} ${execute}`
+          );
+        }),
+        jsonDefinition(
+          table,
+          Object.keys(EVENTS).map((event) => `${TRIGGER}${event}`),
+        ),
+      ],
+      find: triggersFound(
+        { table, isByRow, values },
+        `|| CASE WHEN ${hasJson('tgrelid')} THEN '${argumentBytes([JSON_ARGUMENT])}' ELSE '' END`,
+      ),
       failure,
     },
   ];
@@ -217,8 +235,12 @@ END $crud$`;
 }
 
 /** The rows of a transition table, as JSON. Without OFFSET PostgreSQL would write the JSON of a row once for each mention of it. */
-export function tableOf(name: 'old' | 'new'): string {
-  return `(SELECT pg_catalog.to_jsonb(rows.*) AS image FROM "crud:${name}" AS rows OFFSET 0)`;
+export function tableOf(name: 'old' | 'new', isSound = true): string {
+  return `(SELECT ${imageOf('rows', isSound)} AS image FROM "crud:${name}" AS rows OFFSET 0)`;
+}
+
+function imageOf(row: string, isSound: boolean): string {
+  return isSound ? `pg_catalog.to_jsonb(${row}.*)` : `%1$I.${SOUND_FUNCTION}(${row}.*, TG_RELID)`;
 }
 
 /** The id of a row in its JSON: the text of its key, of several columns joined as an id is. */
@@ -246,8 +268,11 @@ function storedOf(image: string, other: string): string {
  */
 function functionDefinition(changes: string): string {
   const empty = '(SELECT NULL::jsonb AS image, NULL::text AS row_id)';
-  const pairs = (before: string, after: string) => (rowId: string) =>
-    `${imagesOf(before, rowId)} AS o FULL JOIN ${imagesOf(after, rowId)} AS n ON o.row_id = n.row_id`;
+  const pairs =
+    (source: (side: 'old' | 'new', isSound: boolean) => string) => (rowId: string, isSound: boolean) =>
+      `${imagesOf(source('old', isSound), rowId)} AS o FULL JOIN ${imagesOf(source('new', isSound), rowId)} AS n ON o.row_id = n.row_id`;
+  const rowOf = (side: 'old' | 'new', isSound: boolean) =>
+    `(SELECT ${imageOf(side.toUpperCase(), isSound)} AS image WHERE TG_OP <> '${side === 'old' ? 'INSERT' : 'DELETE'}')`;
   const insert = (from: string, values: readonly string[]) =>
     `INSERT INTO %1$I.crud_changes (source, row_id, op, context, old, new, left_out)
     SELECT TG_ARGV[0], ${values.join(',\n      ')}
@@ -261,12 +286,18 @@ function functionDefinition(changes: string): string {
   const leftOut = `CASE WHEN excluded[1] IS NOT NULL THEN nullif(ARRAY(SELECT name FROM pg_catalog.unnest(excluded) AS name
         WHERE o.image -> name IS DISTINCT FROM n.image -> name), '{}') END`;
   const whole = ['o.image', 'n.image', 'NULL'];
-  const all = [storedOf('o.image', 'n.image'), storedOf('n.image', 'o.image'), leftOut];
+  const stored = [storedOf('o.image', 'n.image'), storedOf('n.image', 'o.image')];
+  const keys = (image: string) => `SELECT pg_catalog.jsonb_object_keys(${image} -> '${LEFT}')`;
+  const alsoLeft = `nullif(ARRAY(SELECT name FROM (SELECT pg_catalog.unnest(excluded) UNION ${keys('o.image')} UNION ${keys('n.image')}) AS names (name)
+        WHERE name <> '${LEFT}' AND (o.image -> name IS DISTINCT FROM n.image -> name OR o.image -> '${LEFT}' -> name IS DISTINCT FROM n.image -> '${LEFT}' -> name)), '{}')`;
   // Each subquery is prepared for each statement, whether a row needs it or not: for one row they take a third of the time.
-  const insertion = (from: (rowId: string) => string) => `IF isWhole THEN
-      ${insert(from('image ->> key[1]'), [...change, ...whole])};
+  const insertion = (from: (rowId: string, isSound: boolean) => string) => `IF isWhole THEN
+      ${insert(from('image ->> key[1]', true), [...change, ...whole])};
+    ELSIF isSound THEN
+      ${insert(from(ROW_ID, true), [...change, ...stored, leftOut])};
     ELSE
-      ${insert(from(ROW_ID), [...change, ...all])};
+      excluded := excluded || '${LEFT}'::text;
+      ${insert(from(ROW_ID, false), [...change, ...stored, alsoLeft])};
     END IF;`;
   // A join, variables and conditions are a tenth: an update of one row has none of them.
   const first = (name: 'old' | 'new') =>
@@ -279,7 +310,26 @@ CREATE OR REPLACE FUNCTION %1$I.${FUNCTION}() RETURNS trigger LANGUAGE plpgsql S
 #variable_conflict use_variable
 DECLARE
   isWhole boolean := TG_ARGV[1] NOT LIKE '%%,%%' AND TG_ARGV[2] = '{}' AND TG_ARGV[3] = '';
+  isSound boolean := true;
 BEGIN
+  -- A block that writes nothing takes no number of a transaction.
+  IF TG_NARGS > 4 AND TG_OP <> 'TRUNCATE' THEN
+    BEGIN
+      IF TG_LEVEL = 'ROW' THEN
+        PERFORM pg_catalog.to_jsonb(OLD.*), pg_catalog.to_jsonb(NEW.*);
+      ELSE
+        IF TG_OP <> 'INSERT' THEN
+          PERFORM pg_catalog.count(pg_catalog.to_jsonb(rows.*)) FROM "crud:old" AS rows;
+        END IF;
+        IF TG_OP <> 'DELETE' THEN
+          PERFORM pg_catalog.count(pg_catalog.to_jsonb(rows.*)) FROM "crud:new" AS rows;
+        END IF;
+      END IF;
+    EXCEPTION WHEN ${UNSOUND} THEN
+      isSound := false;
+      isWhole := false;
+    END;
+  END IF;
   IF isWhole AND TG_OP = 'UPDATE' AND TG_LEVEL = 'STATEMENT' THEN
     ${insert(`${first('old')} AS o, ${first('new')} AS n`, ['n.row_id', "'u'", CONTEXT, ...whole])} AND o.row_id = n.row_id AND NOT EXISTS (SELECT FROM "crud:new" OFFSET 1);
     IF FOUND THEN
@@ -295,24 +345,19 @@ BEGIN
   IF TG_OP = 'TRUNCATE' THEN
     INSERT INTO %1$I.crud_changes (source, row_id, op, context) VALUES (TG_ARGV[0], '', 't', context);
   ELSIF TG_LEVEL = 'ROW' THEN
-    ${insertion(
-      pairs(
-        `(SELECT pg_catalog.to_jsonb(OLD.*) AS image WHERE TG_OP <> 'INSERT')`,
-        `(SELECT pg_catalog.to_jsonb(NEW.*) AS image WHERE TG_OP <> 'DELETE')`,
-      ),
-    )}
+    ${insertion(pairs(rowOf))}
   ELSIF TG_OP = 'INSERT' THEN
-    ${insertion((rowId) => `${empty} AS o, ${imagesOf(tableOf('new'), rowId)} AS n`)}
+    ${insertion((rowId, isSound) => `${empty} AS o, ${imagesOf(tableOf('new', isSound), rowId)} AS n`)}
   ELSIF TG_OP = 'UPDATE' THEN
-    ${insertion(pairs(tableOf('old'), tableOf('new')))}
+    ${insertion(pairs(tableOf))}
   ELSE
-    ${insertion((rowId) => `${imagesOf(tableOf('old'), rowId)} AS o, ${empty} AS n`)}
+    ${insertion((rowId, isSound) => `${imagesOf(tableOf('old', isSound), rowId)} AS o, ${empty} AS n`)}
   END IF;
   RETURN NULL;
   END;
 END $function$;
 REVOKE ALL ON FUNCTION %1$I.${FUNCTION}() FROM PUBLIC;
-`;
+${SOUND_DEFINITION}`;
   return inSchemaOf(changes, text);
 }
 

@@ -17,7 +17,7 @@ import { changeTables } from './change-table.js';
 import { ERASE, ERASE_ACTOR } from './erase-history.js';
 
 /** The function of the trigger that erases with a purge. */
-const PURGE = 'crud_purge_1';
+const PURGE = 'crud_purge_2';
 
 /** Behind the trigger that stores the delete, by its name. */
 const TRIGGER = 'crud_capture_erase';
@@ -46,8 +46,8 @@ export function erasureTables(plan: ResourcePlan, plans: readonly ResourcePlan[]
           `EXECUTE FUNCTION ${tableBeside(plan.model, PURGE)}(${args})`,
       ],
       find: {
-        text: `SELECT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = to_regclass($1) AND tgname = $2) AS "exists"`,
-        values: [table, TRIGGER],
+        text: `SELECT EXISTS (SELECT FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid WHERE tgrelid = to_regclass($1) AND tgname = $2 AND proname = $3) AS "exists"`,
+        values: [table, TRIGGER, PURGE],
       },
       failure: `purges of ${plan.name} erase no history`,
     },
@@ -92,7 +92,7 @@ CREATE OR REPLACE FUNCTION %1$I.${PURGE}() RETURNS trigger ${HEAD}
 DECLARE
   key text[] := TG_ARGV[1];
 BEGIN
-  PERFORM %1$I.${ERASE}(TG_ARGV[0], purged.row_id, NULL) FROM ${imagesOf(tableOf('old'))} AS purged;
+  PERFORM %1$I.${ERASE}(TG_ARGV[0], purged.row_id, NULL) FROM ${imagesOf(tableOf('old', false))} AS purged;
   RETURN NULL;
 END $function$;
 REVOKE ALL ON FUNCTION %1$I.${ERASE}(text, text, text[]), %1$I.${ERASE_ACTOR}(text, text), %1$I.${PURGE}() FROM PUBLIC;

@@ -48,10 +48,12 @@ export interface PastView {
 /** Compiles the parts of the past of records. `fields` names properties of answers; null is all of them, and what no answer shows. */
 export function compileView(plan: ResourcePlan) {
   const all = storedProperties(plan);
-  const left = excludedAttributes(plan).map(({ name, column }) => {
+  const excluded = excludedAttributes(plan).map(({ name, column }) => {
     const shown = all.find(({ attribute }) => attribute === name);
     return { name: shown?.name ?? name, attribute: name, column };
   });
+  // A single value may not be stored, which `jsonb` does not have.
+  const left = [...all.filter(({ attribute }) => isJson(plan.info, attribute)), ...excluded];
   return (
     { unreadable }: AccessForm,
     fields: readonly string[] | null,
@@ -61,6 +63,10 @@ export function compileView(plan: ResourcePlan) {
     const named = new Map(left.filter(isAsked).map(({ column, name }) => [column, name]));
     return { properties: all.filter(isAsked), named };
   };
+}
+
+function isJson({ attributes }: ModelInfo, name: string): boolean {
+  return attributes.get(name)?.type.kind === 'json';
 }
 
 /** A run through the changes of a record, from a place on. */
@@ -166,7 +172,7 @@ function itemMaker(
     return {
       ...{ id, at, op: operationOf(parts), actor, operation, request_id, of },
       version: state ?? null,
-      changed: [...Object.keys(changes), ...left],
+      changed: [...new Set([...Object.keys(changes), ...left])],
       changes,
     };
   };

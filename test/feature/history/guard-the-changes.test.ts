@@ -56,9 +56,9 @@ describe('a stolen login of the application', () => {
         'TRUNCATE public.crud_changes',
         `INSERT INTO public.crud_changes (source, row_id, op) VALUES ('safes', '1', 'd')`,
         'ALTER TABLE safes DISABLE TRIGGER ALL',
-        'DROP FUNCTION crud_capture_1 CASCADE',
+        'DROP FUNCTION crud_capture_2 CASCADE',
         `CREATE TABLE own (id int); CREATE TRIGGER t AFTER INSERT ON own REFERENCING NEW TABLE AS "crud:new"
-         FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_1('safes', '{id}', '{}', '')`,
+         FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_2('safes', '{id}', '{}', '')`,
       ])
         expect(await caughtError(() => client.query(text)), text).to.have.property('code', '42501');
     } finally {

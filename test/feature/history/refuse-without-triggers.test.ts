@@ -45,13 +45,13 @@ describe('a table without its triggers', () => {
     missing: [
       `DROP TRIGGER ${TRIGGER} ON clocks`,
       `CREATE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks REFERENCING OLD TABLE AS "crud:old" NEW TABLE AS "crud:new" ` +
-        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_1('clocks', '{"id"}', '{}', '')`,
+        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_2('clocks', '{"id"}', '{}', '')`,
     ],
     older: [
       `CREATE FUNCTION crud_capture_0() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; ` +
         `CREATE OR REPLACE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_0('clocks', '{"id"}', '{}', '')`,
       `CREATE OR REPLACE TRIGGER ${TRIGGER} AFTER UPDATE ON clocks REFERENCING OLD TABLE AS "crud:old" NEW TABLE AS "crud:new" ` +
-        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_1('clocks', '{"id"}', '{}', '')`,
+        `FOR EACH STATEMENT EXECUTE FUNCTION crud_capture_2('clocks', '{"id"}', '{}', '')`,
     ],
   };
   for (const [name, [away, back]] of Object.entries(ways)) {
