@@ -1,6 +1,6 @@
 /** The models behind relations, and the rows that a relation may show. */
 
-import type { ModelClass } from '../declare/crud-options.js';
+import type { Class, ModelClass } from '../declare/crud-options.js';
 import type { IncludeOptions } from '../declare/include-options.js';
 import { describeRecords } from '../describe/describe-model.js';
 import { choiceProblem, isLeftOut } from '../describe/hooks-and-scopes-internals.js';
@@ -79,7 +79,16 @@ export class RelatedModels {
     const rule = checkWhere(where, relation, found, { refuse, mend });
     if (isWrong || !found.plan) return null;
     const between = through && describeRecords(through.model);
-    return Object.freeze({ relation, target: found.plan, through: between, throughAccess, where: rule });
+    const throughSchema = through && this.#schemaOf(through.model);
+    return Object.freeze({
+      ...{ relation, target: found.plan, through: between, throughSchema, throughAccess },
+      where: rule,
+    });
+  }
+
+  #schemaOf(model: ModelClass): Class | null {
+    const known = this.#known.get(model)?.plan;
+    return known ? known.explicitSchemas.read : (declaredOptions(model)?.readSchema ?? null);
   }
 
   #accessOf(model: ModelClass, refuse: (problem: string) => void): AccessPlan | null {

@@ -191,6 +191,8 @@ export interface RelatedPlan {
   readonly target: ResourcePlan;
   /** The rows between the two; null where there are none. */
   readonly through: RecordInfo | null;
+  /** The `readSchema` of the model in between; null where it has none. */
+  readonly throughSchema: Class | null;
   /** The rules of the model in between; null allows everything to all requests. */
   readonly throughAccess: AccessPlan | null;
   /** The rows that may be seen through this relation, beside the rules of their model; null is all of those. */

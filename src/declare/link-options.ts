@@ -17,7 +17,8 @@ export interface LinkOptions {
    */
   can?: { readonly add?: AccessRule; readonly remove?: AccessRule };
   /**
-   * Attributes of the join model that bodies and answers have. Default: all but keys, timestamps, the version, and hidden attributes.
+   * Attributes of the join model that bodies and answers have. Default: all but keys, timestamps, the version, and hidden attributes; answers
+   * have no value that code replaces. A join model with a `toJSON` of its own needs it.
    *
    * @example ['role']
    */

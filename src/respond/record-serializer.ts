@@ -209,8 +209,12 @@ function read(record: object, name: string): unknown {
  * Attributes that are hidden, and those whose values code of the user's replaces. A write of them counts as a
  * change. Otherwise the version or the moment of a change would reveal that the stored value is the one that was sent.
  */
-export function unseenAttributes(plan: ResourcePlan): ReadonlySet<string> {
-  const { info, model, exposure, explicitSchemas } = plan;
+export function unseenAttributes({
+  info,
+  model,
+  exposure,
+  explicitSchemas,
+}: Pick<ResourcePlan, 'info' | 'model' | 'exposure' | 'explicitSchemas'>): ReadonlySet<string> {
   const { read } = explicitSchemas;
   const properties = read && classProperties(read, 'read');
   const isShown = (name: string): boolean => {

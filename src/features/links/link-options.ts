@@ -2,9 +2,15 @@
 import { isPlain, type OptionCheck } from '../../compile/compile-options.js';
 import type { RelationCompiler } from '../../compile/compile-plan.js';
 import type { RelationLister, ResourceCheck } from '../../compile/compile-resource.js';
-import type { AccessPlan, ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.js';
+import { hiddenAttributes } from '../../compile/every-attribute.js';
+import {
+  type AccessPlan,
+  NO_SCHEMAS,
+  type ResourcePlan,
+  type SubresourcePlan,
+} from '../../compile/resource-plan.js';
 import type { AccessRule } from '../../declare/access-options.js';
-import type { ModelClass } from '../../declare/crud-options.js';
+import type { Class, ModelClass } from '../../declare/crud-options.js';
 import type { LinkOptions } from '../../declare/link-options.js';
 import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
 import { choiceProblem } from '../../describe/hooks-and-scopes-internals.js';
@@ -15,10 +21,12 @@ import {
   type ModelInfo,
   type RecordInfo,
 } from '../../describe/model-info.js';
-import { declaredOptions, ownModel } from '../../describe/record.js';
+import { declaredOptions, hasJsonForm, ownModel } from '../../describe/record.js';
 import { describeRelation, type Relation } from '../../describe/relations.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import { quotedTable } from '../../execute/sql/sql-fragment.js';
+import { unseenAttributes } from '../../respond/record-serializer.js';
+import { classProperties } from '../../schema/class-properties.js';
 import { describeExposure } from '../../schema/model-decorators.js';
 import { flagProblems, showValue, unknownOptions } from '../../util/option-problems.js';
 import { missingKey } from '../upsert/upsert-options.js';
@@ -29,7 +37,7 @@ export interface LinkPlan {
   readonly max: number;
   /** Null is the rule of the resource. */
   readonly can: Readonly<Record<'add' | 'remove', AccessRule | null>>;
-  /** Null is every attribute that may be shown. */
+  /** Null is every attribute whose stored value may be shown. */
   readonly fields: readonly string[] | null;
   readonly touch: boolean;
   readonly steal: boolean;
@@ -140,14 +148,28 @@ function ownedProblem(target: ModelClass, key: string): string {
 }
 
 function fieldProblems({ through }: Relation, fields: unknown): string[] {
-  if (fields === null) return [];
-  if (!Array.isArray(fields)) return [`is ${showValue(fields)}; use a list of attributes of the join model.`];
-  if (!through) return ['are attributes of a join model, which a hasMany has not; leave them out.'];
+  if (fields !== null && !Array.isArray(fields))
+    return [`is ${showValue(fields)}; use a list of attributes of the join model.`];
+  if (!through)
+    return fields === null
+      ? []
+      : ['are attributes of a join model, which a hasMany has not; leave them out.'];
   const known = linkAttributes(
-    { relation: { through }, through: describeRecords(through.model), throughAccess: null },
+    {
+      relation: { through },
+      through: describeRecords(through.model),
+      throughSchema: null,
+      throughAccess: null,
+    },
     null,
   );
   const names = known.map(({ name }) => name);
+  if (fields === null)
+    return names.length > 0 && hasJsonForm(through.model)
+      ? [
+          `is absent, and toJSON or get of ${through.model.name} decides what answers show; name the attributes that links have, such as ${showValue(names)}.`,
+        ]
+      : [];
   return fields
     .filter((name) => !names.includes(name))
     .map(
@@ -160,6 +182,7 @@ function fieldProblems({ through }: Relation, fields: unknown): string[] {
 interface Joined {
   readonly relation: Pick<Relation, 'through'>;
   readonly through: RecordInfo | null;
+  readonly throughSchema: Class | null;
   readonly throughAccess: Pick<AccessPlan, 'scope'> | null;
 }
 
@@ -188,11 +211,28 @@ export function linkAttributes(
   );
 }
 
-/** The same that answers may show. */
+/** The same that answers may show. Answers have stored values, so that an attribute of which code makes another one needs its name in `fields`. */
 export function shownAttributes(joined: Joined, fields: LinkPlan['fields']): readonly AttributeInfo[] {
   if (!joined.through) return [];
-  const { unreadable } = describeExposure(joined.through, () => {});
-  return linkAttributes(joined, fields).filter(({ name }) => !unreadable.has(name));
+  const unseen = fields === null ? unseenOfPairs(joined) : hiddenOfPairs(joined);
+  return linkAttributes(joined, fields).filter(({ name }) => !unseen.has(name));
+}
+
+/** Attributes of the join model whose stored values its own answers do not show. */
+export function unseenOfPairs(joined: Joined): ReadonlySet<string> {
+  const info = describePairs(joined);
+  const exposure = describeExposure(info, () => {});
+  const explicitSchemas = { ...NO_SCHEMAS, read: joined.throughSchema };
+  return new Set([
+    ...hiddenOfPairs(joined),
+    ...unseenAttributes({ info, model: info.model, exposure, explicitSchemas }),
+  ]);
+}
+
+function hiddenOfPairs(joined: Joined): ReadonlySet<string> {
+  const info = describePairs(joined);
+  const exposure = describeExposure(info, () => {});
+  return hiddenAttributes(info.attributes.keys(), exposure, joined.throughSchema, { classProperties });
 }
 
 /** Problems of the option with others. */

@@ -30,9 +30,8 @@ import { relatedSlots } from '../../operation/related-rows.js';
 import { onPrimary } from '../../postgres/index.js';
 import { constantDefault } from '../../request/constant-default.js';
 import { recordValue } from '../../request/query/rule-filters.js';
-import { describeExposure } from '../../schema/model-decorators.js';
 import { invalidAttribute } from '../../schema/request-issue.js';
-import { describePairs, isRequired, linkAttributes, shownAttributes } from './link-options.js';
+import { describePairs, isRequired, linkAttributes, shownAttributes, unseenOfPairs } from './link-options.js';
 import { findPairsSql, insertPairsSql, seenPairs } from './link-sql.js';
 import {
   type FoundLink,
@@ -53,7 +52,7 @@ export function compilePairStore({ below, link }: Links, { followed }: PathSetti
   if (!parentKey || !targetKey) throw new TypeError(`${info.name} joins nothing.`);
   const sequelize = model.sequelize as Sequelize;
   const shown = shownAttributes(below, link.fields);
-  noteUnseen(model, () => describeExposure(info, () => {}).unreadable);
+  noteUnseen(model, () => unseenOfPairs(below));
   const offered = ofTables(() =>
     linkAttributes(below, link.fields).filter((attribute) => !isGenerated(attribute)),
   );

@@ -30,6 +30,11 @@ class Team extends NumberedRow {
     () => Bench,
   )
   declare others?: Player[];
+  @BelongsToMany(
+    () => Player,
+    () => Stand,
+  )
+  declare fans?: Player[];
   @HasMany(() => Game, 'teamId') declare games?: Game[];
   @HasMany(() => Line, 'teamId') declare lines?: Line[];
 }
@@ -54,6 +59,17 @@ class Bench extends NumberedRow {
   @Column(DataType.TEXT) declare kind: string | null;
 }
 
+@Table({ tableName: 'stands', timestamps: false })
+class Stand extends NumberedRow {
+  @ForeignKey(() => Team) @Column(DataType.INTEGER) declare teamId: number;
+  @ForeignKey(() => Player) @Column(DataType.INTEGER) declare playerId: number;
+  @Column(DataType.TEXT) declare kind: string | null;
+
+  override toJSON(): object {
+    return { id: this.id };
+  }
+}
+
 @Crud()
 @Table({ tableName: 'games', timestamps: false })
 class Game extends NumberedRow {
@@ -66,7 +82,7 @@ class Line extends NumberedRow {
   @ForeignKey(() => Team) @Column({ type: DataType.INTEGER, allowNull: false }) declare teamId: number;
 }
 
-const MODELS = [Team, Player, Seat, Bench, Game, Line];
+const MODELS = [Team, Player, Seat, Bench, Stand, Game, Line];
 
 except(OVERRIDDEN).describe('links that cannot be', () => {
   const site = serveTestApp(() => ({ models: MODELS, bootstrap: { models: [] } }));
@@ -90,7 +106,7 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
     [{ players: 1 }, "links.players is 1; use true, or an object such as { fields: ['role'] }."],
     [
       { player: true },
-      "links.player is no relation of Team. Did you mean 'players'? The relations are players, coaches, others, games, lines.",
+      "links.player is no relation of Team. Did you mean 'players'? The relations are players, coaches, others, fans, games, lines.",
     ],
     [{ players: { max: 0 } }, 'links.players.max is 0; use an integer from 1 to 1000.'],
     [
@@ -105,6 +121,10 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
     [
       { players: { fields: ['kin'] } },
       'links.players.fields names "kin", which is no attribute of Seat that links may have; the others are kind, place.',
+    ],
+    [
+      { fans: true },
+      "links.fans.fields is absent, and toJSON or get of Stand decides what answers show; name the attributes that links have, such as [ 'kind' ].",
     ],
     [
       { games: { fields: ['id'] } },

@@ -1,7 +1,7 @@
 /** Attributes of links that a request may write and not read: neither the answer nor the version reveals a right guess. */
 // @runs fast
 import { expect } from 'chai';
-import { Exclude } from 'class-transformer';
+import { Exclude, Expose, Transform } from 'class-transformer';
 import { BelongsToMany, Column, DataType, ForeignKey, HasMany, Model, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -11,7 +11,10 @@ import { serveTestApp } from '../../support/test-app.js';
 import { withHook } from '../../support/with-hook.js';
 import { OVERRIDDEN } from './people.js';
 
-@Crud({ links: { readers: true, lenders: true }, include: { readings: true, loans: true } })
+@Crud({
+  links: { readers: true, lenders: true, visitors: true, guests: true },
+  include: { readings: true, loans: true, visits: true, stays: true },
+})
 @Table({ tableName: 'books', timestamps: false })
 class Book extends NumberedRow {
   @BelongsToMany(
@@ -26,6 +29,18 @@ class Book extends NumberedRow {
   )
   declare lenders?: Person[];
   @HasMany(() => Loan) declare loans?: Loan[];
+  @BelongsToMany(
+    () => Person,
+    () => Visit,
+  )
+  declare visitors?: Person[];
+  @HasMany(() => Visit) declare visits?: Visit[];
+  @BelongsToMany(
+    () => Person,
+    () => Stay,
+  )
+  declare guests?: Person[];
+  @HasMany(() => Stay) declare stays?: Stay[];
 }
 
 @Crud()
@@ -50,10 +65,34 @@ class Loan extends Model {
   @Column(DataType.TEXT) declare note: string | null;
 }
 
+class PublicVisit {
+  @Expose() declare personId: number;
+  @Expose() declare note: string | null;
+  @Expose() declare version: number;
+}
+
+@Crud({ readSchema: PublicVisit } as object)
+@Table({ tableName: 'visits', timestamps: false, version: true })
+class Visit extends Model {
+  @ForeignKey(() => Book) @Column({ type: DataType.INTEGER, primaryKey: true }) declare bookId: number;
+  @ForeignKey(() => Person) @Column({ type: DataType.INTEGER, primaryKey: true }) declare personId: number;
+  @Column(DataType.TEXT) declare secret: string | null;
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
+/** Its own answers mask the secret. */
+@Table({ tableName: 'stays', timestamps: false, version: true })
+class Stay extends Model {
+  @ForeignKey(() => Book) @Column({ type: DataType.INTEGER, primaryKey: true }) declare bookId: number;
+  @ForeignKey(() => Person) @Column({ type: DataType.INTEGER, primaryKey: true }) declare personId: number;
+  @Transform(() => '*', { toPlainOnly: true }) @Column(DataType.TEXT) declare secret: string | null;
+  @Column(DataType.TEXT) declare note: string | null;
+}
+
 for (const way of ['statements', 'records'] as const)
   except(OVERRIDDEN).describe(`attributes of links that a request may not read, by ${way}`, () => {
     const site = serveTestApp(() => ({
-      models: [Book, Person, Reading, Loan],
+      models: [Book, Person, Reading, Loan, Visit, Stay],
       bootstrap: { models: [Book, Person, Reading] },
     }));
     const its = (title: string, work: () => Promise<void>) =>
@@ -64,22 +103,38 @@ for (const way of ['statements', 'records'] as const)
               Reading,
               'beforeBulkCreate',
               () => {},
-              () => withHook(Loan, 'beforeBulkCreate', () => {}, work),
+              () =>
+                withHook(
+                  Loan,
+                  'beforeBulkCreate',
+                  () => {},
+                  () =>
+                    withHook(
+                      Visit,
+                      'beforeBulkCreate',
+                      () => {},
+                      () => withHook(Stay, 'beforeBulkCreate', () => {}, work),
+                    ),
+                ),
             ),
       );
 
     beforeEach(() =>
       site.engine.sequelize.query(`
-        TRUNCATE books, people, readings, loans;
+        TRUNCATE books, people, readings, loans, visits, stays;
         INSERT INTO books (id) VALUES (1);
         INSERT INTO people (id) VALUES (1), (2);
         INSERT INTO readings ("bookId", "personId", secret, note, version) VALUES (1, 1, 's', 'n', 0), (1, 2, 's', 'n', 0);
-        INSERT INTO loans ("bookId", "personId", secret, note, version) VALUES (1, 1, 's', 'n', 0), (1, 2, 's', 'n', 0)`),
+        INSERT INTO loans ("bookId", "personId", secret, note, version) VALUES (1, 1, 's', 'n', 0), (1, 2, 's', 'n', 0);
+        INSERT INTO visits ("bookId", "personId", secret, note, version) VALUES (1, 1, 's', 'n', 0), (1, 2, 's', 'n', 0);
+        INSERT INTO stays ("bookId", "personId", secret, note, version) VALUES (1, 1, 's', 'n', 0), (1, 2, 's', 'n', 0)`),
     );
 
     for (const [links, rows] of [
       ['readers', 'readings'],
       ['lenders', 'loans'],
+      ['visitors', 'visits'],
+      ['guests', 'stays'],
     ] as const) {
       const path = `/books/1/${links}`;
       const versions = async () => {
@@ -88,6 +143,11 @@ for (const way of ['statements', 'records'] as const)
           .toSorted((one: Reading, other: Reading) => one.personId - other.personId)
           .map(({ version }: { version: number }) => version);
       };
+
+      its(`are not in the list under the record: ${links}`, async () => {
+        const { body } = await site.agent.get(path);
+        expect(body.items[0].link).to.deep.equal({ note: 'n' });
+      });
 
       its(`count as changed whatever was there: ${links}`, async () => {
         for (const [turn, secret] of ['s', 'x', 'x', 's', null, null].entries()) {
