@@ -62,8 +62,8 @@ export interface ParserSettings {
   readonly plan: ResourcePlan;
   readonly features: ResourceFeatures;
   readonly access: RequestAccess;
-  /** Bytes. */
-  readonly bodyLimit: number;
+  /** Bytes; undefined for the default. */
+  readonly bodyLimit: number | undefined;
 }
 
 const JSON_TYPES = ['application/json'];
@@ -183,7 +183,7 @@ function compileReplacement(plan: ResourcePlan, members: readonly string[]): Val
 }
 
 /** Limits of the body of a write. */
-export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number): BodyLimits {
+export function bodyLimits(plan: ResourcePlan, kind: BodyKind, limit: number | undefined): BodyLimits {
   return { limit, ...(kind === 'create' ? { mediaTypes: JSON_TYPES } : patchTypes(plan)) };
 }
 

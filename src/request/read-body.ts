@@ -10,12 +10,15 @@ import { type Maybe, then } from '../util/promises.js';
 
 /** Limits of a body. */
 export interface BodyLimits {
-  /** Bytes, as they are sent and after decompression. */
-  readonly limit: number;
+  /** Bytes, as they are sent and after decompression. Undefined for the default, which holds for no body that a parser of the application has read. */
+  readonly limit: number | undefined;
   readonly mediaTypes: readonly string[];
   /** Properties because of which there are no more types. */
   readonly unmerged?: readonly string[];
 }
+
+/** Bytes of a body, where the application has no limit of its own. */
+export const DEFAULT_LIMIT = 100 * 1024;
 
 /** Nesting beyond this is refused: recursion over a deeper value could exhaust the stack. */
 const MAX_DEPTH = 32;
@@ -24,7 +27,8 @@ const MEDIA_TYPE = /^\s*([^\s;]+)\s*(?:;(.*))?$/;
 const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^\s;"]+)"?/i;
 
 /**
- * Reads and parses the body, at once where it has come whole. A body that the application's own `express.json()` has parsed already is taken as it is.
+ * Reads and parses the body, at once where it has come whole. A body that the application's own `express.json()` has parsed already is
+ * taken as it is, within a limit that the application has set.
  *
  * @throws Error for a body that an earlier middleware has read and kept for itself
  * @throws BodyError 400 for a body that is not JSON in UTF-8 or whose client has gone, 413 for too much, 415 for another media type or encoding
@@ -33,10 +37,13 @@ export function readBody(request: ReadRequest, limits: BodyLimits): Maybe<unknow
   if (!hasBody(request)) throw missingBody();
   if (isCutOff(request)) throw unreadableBody();
   checkMediaType(request, limits);
-  if (isKept(request) && Number(request.headers['content-length']) > limits.limit)
-    throw tooLarge(limits.limit);
-  if (isRead(request)) return refuseDepth(takeReadBody(request));
-  return then(readText(request, limits.limit), (text) => {
+  const { limit = DEFAULT_LIMIT } = limits;
+  if (isKept(request) && Number(request.headers['content-length']) > limit) throw tooLarge(limit);
+  if (isRead(request)) {
+    checkReadLength(request, limits.limit);
+    return refuseDepth(takeReadBody(request));
+  }
+  return then(readText(request, limit), (text) => {
     request[TEXT] = text;
     return refuseDepth(parseJson(text));
   });
@@ -93,6 +100,19 @@ export function isKept(request: Request): boolean {
   // The body is read last: to others it is a getter, which parses it.
   if (request.readable || request.readableDidRead || request.readableEnded) return false;
   return !request.readableAborted && request.body !== undefined;
+}
+
+/**
+ * Checks a body that a parser of the application has read: the length that was announced, and that of a text or of bytes. One that was
+ * parsed has no other length.
+ *
+ * @throws BodyError 413
+ */
+export function checkReadLength(request: Request, limit: number | undefined): void {
+  if (limit === undefined) return;
+  const { headers, body } = request;
+  const length = typeof body === 'string' || Buffer.isBuffer(body) ? Buffer.byteLength(body) : 0;
+  if (length > limit || Number(headers['content-length']) > limit) throw tooLarge(limit);
 }
 
 /** Takes the body that `express.json()` parsed, or that `express.text()` or `express.raw()` kept. */

@@ -24,7 +24,7 @@ const LIMITS: Readonly<Record<string, readonly [file: string, code: RegExp, unit
   'connections that cheap reads share': ['postgres/connections/lanes.ts', /LANES = ([\d_]+)/, 1],
   'records of a page': ['compile/compile-options.ts', /DEFAULT_PAGE_SIZE[^}]*\bmax: ([\d_]+)/, 1],
   'records of one request that writes many': ['features/bulk/bulk-options.ts', /DEFAULT_MAX = ([\d_]+)/, 1],
-  'a body': ['express/resources/settings.ts', /DEFAULT_BODY_LIMIT = ([\d_]+) \* 1024/, 1],
+  'a body': ['request/read-body.ts', /DEFAULT_LIMIT = ([\d_]+) \* 1024/, 1],
   'a file that is imported': ['features/import/import-options.ts', /maxBytes: ([\d_]+) \* 1024/, 1],
   'imports of a process at once': [
     'features/import/handle-import.ts',

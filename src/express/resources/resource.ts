@@ -56,15 +56,15 @@ export interface Resource extends ShownModel {
   /** Rules of the resource, evaluated for a request. */
   readonly access: RequestAccess;
   readonly parsers: Readonly<Record<Endpoint, RequestParser>>;
-  /** Bytes of a body at most. */
-  readonly bodyLimit: number;
+  /** Bytes of a body at most; undefined for the default. */
+  readonly bodyLimit: number | undefined;
   /** The same for callers that parse a request several times. */
   readonly parseOnce: Readonly<Record<Endpoint, RequestParser>>;
 }
 
 interface ResourceSettings {
-  /** Bytes. */
-  readonly bodyLimit: number;
+  /** Bytes; undefined for the default. */
+  readonly bodyLimit: number | undefined;
   readonly cursors: CursorCodec;
   readonly features: readonly FeatureFactory[];
   /** Options of `bootstrap` that features compile, by name. Default: none. */

@@ -22,7 +22,11 @@ import { type OwnPlaces, type RoutingOptions, routingProblems } from './routing-
 
 /** The options that `bootstrap` and `crudRouter` have in common. */
 export interface RouterOptions {
-  /** The largest body, as sent and after decompression: bytes, or a text such as `'100kb'`, which is the default. */
+  /**
+   * The largest body, as sent and after decompression: bytes, or a text such as `'100kb'`, which is the default. A body that a parser of yours
+   * has read before, such as `express.json()`, has the limit of that parser. A `bodyLimit` that is set holds for it as well, but not where it
+   * came in chunks or compressed and was parsed, as nothing has its length then.
+   */
   bodyLimit?: string | number;
   /**
    * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
@@ -117,8 +121,8 @@ export interface ResourceOptions extends RouterOptions {
 
 /** The settings of a router. */
 export interface RouterSettings {
-  /** Bytes. */
-  readonly bodyLimit: number;
+  /** Bytes; undefined for the default. */
+  readonly bodyLimit: number | undefined;
   readonly cursors: CursorCodec;
   readonly fastPath: boolean;
   readonly logger: Logger;
@@ -264,16 +268,14 @@ function recordsOf(model: ModelClass): CrudRecord[] {
   return crudRecords().filter((record) => record.model === model);
 }
 
-const DEFAULT_BODY_LIMIT = 100 * 1024;
-
 /**
- * `'100kb'` or a number of bytes -> bytes. Checked here, because a limit that is not understood must not mean no limit
- * (CVE-2026-12590).
+ * `'100kb'` or a number of bytes -> bytes; undefined for the default. Checked here, because a limit that is not understood must not mean
+ * no limit (CVE-2026-12590).
  *
  * @throws ConfigError
  */
-function parseBodyLimit(limit: string | number | undefined): number {
-  if (limit === undefined) return DEFAULT_BODY_LIMIT;
+function parseBodyLimit(limit: string | number | undefined): number | undefined {
+  if (limit === undefined) return undefined;
   const parsed = parseSize(limit);
   if (parsed !== null) return parsed;
   throw new ConfigError([

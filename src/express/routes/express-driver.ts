@@ -54,7 +54,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   /** Results that are sent as they are. */
   readonly #shaped = new WeakSet<object>();
   readonly #asked = new WeakMap<ActionMetadata, OwnArguments>();
-  readonly #bodyLimit: number;
+  readonly #bodyLimit: number | undefined;
   /** Routes whose method has returned nothing. */
   readonly #missing = new WeakSet<ActionMetadata>();
   /** True where the application has middlewares that run after an answer. */
@@ -62,9 +62,14 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
 
   /**
    * @param isIntercepted true where interceptors of the application see all results
-   * @param bodyLimit in bytes
+   * @param bodyLimit in bytes; undefined for the default
    */
-  constructor(router: Router, serializers: SerializerRegistry, isIntercepted: boolean, bodyLimit: number) {
+  constructor(
+    router: Router,
+    serializers: SerializerRegistry,
+    isIntercepted: boolean,
+    bodyLimit: number | undefined,
+  ) {
     super(router);
     this.#bodyLimit = bodyLimit;
     this.#router = router;

@@ -2,6 +2,7 @@
 import type { Request, RequestHandler } from 'express';
 import {
   checkMediaType,
+  checkReadLength,
   hasBody,
   isCutOff,
   isKept,
@@ -19,8 +20,8 @@ interface BodyParsers {
 const JSON_TYPE = 'application/json';
 const ALL = [JSON_TYPE, 'application/merge-patch+json'];
 
-/** The makers, with our own reader where a route has no options of `body-parser`. @param limit in bytes */
-export function bodyParsers(parsers: BodyParsers, limit: number): BodyParsers {
+/** The makers, with our own reader where a route has no options of `body-parser`. @param limit in bytes; undefined for the default */
+export function bodyParsers(parsers: BodyParsers, limit: number | undefined): BodyParsers {
   return {
     json: (options?: object) =>
       options
@@ -49,13 +50,14 @@ function typesOf({ method }: Request): readonly string[] {
   return method === 'PATCH' ? ALL : [JSON_TYPE];
 }
 
-function readJson(limit: number): RequestHandler {
+function readJson(limit: number | undefined): RequestHandler {
   return async (request, _response, next) => {
-    // A body that a middleware has read before is taken as it is.
-    const isTaken = isRead(request) && !isKept(request) && !isCutOff(request);
-    if (isTaken || !hasBody(request)) return next();
+    if (!hasBody(request)) return next();
     try {
-      request.body = await readBody(request, { limit, mediaTypes: typesOf(request) });
+      // A body that a middleware has read before is taken as it is, such as a form with files.
+      if (isRead(request) && !isKept(request) && !isCutOff(request)) {
+        if (request.is(ALL)) checkReadLength(request, limit);
+      } else request.body = await readBody(request, { limit, mediaTypes: typesOf(request) });
     } catch (error) {
       return next(error);
     }

@@ -15,6 +15,7 @@ import type { AnswerDraft, Feature } from '../../operation/feature.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { USUAL } from '../../operation/route-spec.js';
 import { WorkLimit } from '../../operation/work-limit.js';
+import { DEFAULT_LIMIT } from '../../request/read-body.js';
 import { setCurrentItem } from '../../request/request-notes.js';
 import { requestSessions } from '../../request/request-sessions.js';
 import { noteProblem } from '../../respond/problem.js';
@@ -99,7 +100,7 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       onHeader: (text: string) => kept?.readHeader(text),
       form,
       delimiter: inputs.delimiter,
-      maxRow: bodyLimit,
+      maxRow: bodyLimit ?? DEFAULT_LIMIT,
       columns: workOf(inputs.mode).columns(access.form),
     };
     let rows = 0;
