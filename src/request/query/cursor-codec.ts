@@ -6,7 +6,8 @@
 
 import { createHmac, createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
 import { isOfAttribute, orderShape, valueShape } from '../../compile/compile-sort.js';
-import type { ResourcePlan, SortTerm } from '../../compile/resource-plan.js';
+import type { ResourcePlan, SortKey, SortTerm } from '../../compile/resource-plan.js';
+import { hasJsonForm } from '../../describe/record.js';
 import { InvalidQueryError } from '../../schema/request-issue.js';
 import { BoundedCache, perPair } from '../../util/memo.js';
 import type { Filter, RelatedFilter } from './predicate.js';
@@ -107,7 +108,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
 
     encode(keyset: Keyset, scope: CursorScope): string {
       const content = shortestContent(keyset, scope);
-      const payload = hidesKey(scope) ? sealed.seal(content) : Buffer.from(content).toString('base64url');
+      const payload = isSealed(scope) ? sealed.seal(content) : Buffer.from(content).toString('base64url');
       return `${payload}.${tagger.tag(payload)}`;
     },
 
@@ -119,7 +120,7 @@ export function createCursorCodec(secrets: readonly string[]): CursorCodec {
       const [payload = '', tag = '', ...rest] = cursor.split('.');
       // The tag is that of one spelling: base64url has others of the same bytes.
       if (rest.length > 0 || !tagger.isAuthentic(payload, tag)) return malformed();
-      const text = hidesKey(scope) ? sealed.open(payload) : Buffer.from(payload, 'base64url').toString();
+      const text = isSealed(scope) ? sealed.open(payload) : Buffer.from(payload, 'base64url').toString();
       const { digest, keyset } = readContent(text ?? '') ?? malformed();
       if (digest !== digestOf(scope) || keyset.values.length !== scope.sort.length) {
         throw new InvalidCursorError('cursor.mismatch', parameter);
@@ -135,25 +136,42 @@ function isSame(tag: string, expected: string): boolean {
   return bytes.length === TAG_LENGTH && timingSafeEqual(bytes, Buffer.from(expected));
 }
 
-/** True where no answer and no path has the primary key, which is in every cursor. */
-export function hidesKey({
-  plan: { info, exposure },
-}: {
-  readonly plan: Pick<ResourcePlan, 'info' | 'exposure'>;
-}): boolean {
-  return (
-    info.address !== info.primaryKey && info.primaryKey.some(({ name }) => exposure.unreadable.has(name))
-  );
+/** The attributes of a resource that no answer and no path has. */
+const unseenNames = perPair(
+  ({ info, hidden }: Pick<ResourcePlan, 'info' | 'hidden'>): ReadonlySet<string> => {
+    // The primary key is in every cursor, and its JSON form may leave it out.
+    const keys = hasJsonForm(info.model) ? info.primaryKey : [];
+    const names = new Set([...hidden, ...keys.map(({ name }) => name)]);
+    for (const { name } of info.address) names.delete(name);
+    return names;
+  },
+);
+
+/** True where a cursor has a value that no answer has: only the application can read it then. */
+function isSealed({ plan, sort }: Pick<CursorScope, 'plan' | 'sort'>): boolean {
+  return sort.some((key) => isUnseen(plan, key));
+}
+
+function isUnseen(plan: ResourcePlan, { attribute, value }: SortKey): boolean {
+  if (value?.kind === 'related') return isUnseen(value.related.target, value.key);
+  return unseenNames(plan).has(value?.kind === 'json' ? value.attribute : attribute);
 }
 
 /** One line for all lists whose cursors are sealed, where the application has no secret for them. */
 export function sealedCursorWarnings(plans: readonly ResourcePlan[], cursorSecret: unknown): string[] {
-  const sealed = plans.filter((plan) => plan.pagination === 'cursor' && hidesKey({ plan }));
+  const sealed = plans.filter(
+    (plan) => plan.pagination === 'cursor' && everyKey(plan).some((key) => isUnseen(plan, key)),
+  );
   if (cursorSecret !== undefined || sealed.length === 0) return [];
   return [
-    `Cursors of ${sealed.map(({ name }) => name).join(', ')} hide a primary key that no answer has, with a secret of this process alone; set ` +
+    `Cursors of ${sealed.map(({ name }) => name).join(', ')} hide values that no answer has, with a secret of this process alone; set ` +
       'cursorSecret in bootstrap, so that other processes read them, too.',
   ];
+}
+
+/** The keys of all orders of a list. */
+function everyKey({ defaultSort, sortable, sortKeys }: ResourcePlan): readonly SortKey[] {
+  return [...defaultSort, ...sortable.flatMap((name) => sortKeys.get(name) ?? [{ attribute: name }])];
 }
 
 function shortestContent(keyset: Keyset, scope: CursorScope): string {

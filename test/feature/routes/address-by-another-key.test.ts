@@ -247,7 +247,7 @@ except(OF_MANY).describe('a record that another key addresses', () => {
     expect((await agent.get(`/articles?after=${forged}.x`)).body.errors[0].code).to.equal('cursor.malformed');
     const messages = log.lines.map(({ message }) => message);
     expect(messages.filter((text) => text.includes('cursorSecret'))).to.deep.equal([
-      'Cursors of Article hide a primary key that no answer has, with a secret of this process alone; set cursorSecret in bootstrap, so ' +
+      'Cursors of Article hide values that no answer has, with a secret of this process alone; set cursorSecret in bootstrap, so ' +
         'that other processes read them, too.',
     ]);
     // The unique index of the slug serves a filter by it within any scope.
