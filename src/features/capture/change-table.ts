@@ -1,9 +1,17 @@
 /** The tables of stored changes: their names, and the rows that belong to a resource. */
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { idText } from '../../describe/id-text.js';
-import type { RecordInfo } from '../../describe/model-info.js';
-import { tableBeside } from '../../execute/sql/sql-fragment.js';
+import type { AttributeInfo, RecordInfo } from '../../describe/model-info.js';
+import {
+  identifier,
+  joinSql,
+  raw,
+  type SqlFragment,
+  sql,
+  tableBeside,
+} from '../../execute/sql/sql-fragment.js';
+import { quoteText } from '../../util/quote-text.js';
+import { imageRow } from './image-sql.js';
 
 /** The names of the tables beside the table of a model, quoted. The model must be attached. */
 export function changeTables(model: ModelClass): { readonly changes: string; readonly ticks: string } {
@@ -26,17 +34,31 @@ export function isOfTable(one: Pick<ResourcePlan, 'model'>, other: Pick<Resource
  * The column `row_id` of the changes of a row, from its primary key, whatever addresses it from outside: the text of the key as
  * JSON of PostgreSQL has it in UTC, of several columns joined as an id is.
  *
- * @param key of one attribute its value, of several an object of values, or of the texts that PostgreSQL writes for them
+ * @param row the alias of the row in the statement
  */
-export function rowIdOf({ primaryKey }: Pick<RecordInfo, 'primaryKey'>, key: unknown): string | null {
-  const text = idText(primaryKey, key);
-  if (text === null || !primaryKey.some(({ type }) => type.kind === 'date')) return text;
-  const parts = text.split(',');
-  return parts.map((part, at) => (primaryKey[at]?.type.kind === 'date' ? jsonMoment(part) : part)).join(',');
+export function rowIdSql({ primaryKey }: Pick<RecordInfo, 'primaryKey'>, row: string): SqlFragment {
+  const parts = primaryKey.map((part) => keyText(part, row));
+  if (parts.length === 1) return parts[0] as SqlFragment;
+  const escaped = parts.map(
+    (part) =>
+      sql`replace(replace(replace(replace(${part}, '~', '~0'), '/', '~1'), ',', '~2'), ${raw(quoteText('\\'))}, '~3')`,
+  );
+  return sql`concat_ws(',', ${joinSql(escaped, ', ')})`;
 }
 
-/** The same moment as JSON of PostgreSQL has it. */
-function jsonMoment(text: string): string {
-  const [, seconds = text, fraction = '', zone = ''] = /^(.*?:\d\d:\d\d)(\.\d*?)?0*(Z?)$/.exec(text) ?? [];
-  return `${seconds}${fraction === '.' ? '' : fraction}${zone === 'Z' ? '+00:00' : zone}`;
+/** The text that JSON of PostgreSQL has of a value of a column in UTC, be the zone of the session any. */
+export function keyText(
+  { column, type, found }: Pick<AttributeInfo, 'column' | 'type' | 'found'>,
+  row: string,
+): SqlFragment {
+  const value = raw(`${identifier(row)}.${identifier(column)}`);
+  const hasZone = found ? found.baseType === 'timestamp with time zone' : type.kind === 'date';
+  if (!hasZone) return sql`(to_jsonb(${value}) #>> '{}')`;
+  // An infinite moment has no zone, and the era is behind it.
+  return sql`regexp_replace(to_jsonb(${value} AT TIME ZONE 'UTC') #>> '{}', '(?<=[0-9])(?= BC$|$)', '+00:00')`;
+}
+
+/** A row of the texts of a key, for FROM: PostgreSQL writes each as its column does. @param texts by column */
+export function keyRow(model: ModelClass, texts: Readonly<Record<string, string>>): SqlFragment {
+  return imageRow(model, sql`${JSON.stringify(texts)}::jsonb`);
 }

@@ -17,7 +17,7 @@ import { allOf, byKey, scopedRows } from '../../operation/predicates.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from '../capture/capture-options.js';
-import { changeTables, sourceOf } from '../capture/change-table.js';
+import { changeTables, keyRow, keyText, rowIdSql, sourceOf } from '../capture/change-table.js';
 import { imageCondition, imageRow, momentSql } from '../capture/image-sql.js';
 import { rowsAsked } from '../soft-delete/deletion.js';
 
@@ -30,17 +30,6 @@ export function rowsSeen({ info }: Past, { where }: Pick<Access, 'where'>): Pred
   return allOf(where, scopedRows(info));
 }
 
-/** The texts of the columns of a key, joined as `row_id` is. @param row the name of a row in the statement */
-function rowId({ info: { primaryKey } }: Past, row: SqlFragment): SqlFragment {
-  const parts = primaryKey.map(({ column }) => sql`to_jsonb(${row}) ->> ${raw(quoteText(column))}`);
-  if (parts.length === 1) return sql`(${parts[0] as SqlFragment})`;
-  const escaped = parts.map(
-    (part) =>
-      sql`replace(replace(replace(replace(${part}, '~', '~0'), '/', '~1'), ',', '~2'), ${raw(quoteText('\\'))}, '~3')`,
-  );
-  return sql`concat_ws(',', ${joinSql(escaped, ', ')})`;
-}
-
 /** Selects the row with the id of the slots: its `row_id`, and whether it is alive and seen. */
 export function rowNowSql(plan: Past, access: Access): SqlFragment {
   const { info } = plan;
@@ -51,7 +40,7 @@ export function rowNowSql(plan: Past, access: Access): SqlFragment {
   const rows = allOf(byKey(info.address), info.address === info.primaryKey ? null : seen);
   return joinSql(
     [
-      sql`SELECT ${placedColumns([rowId(plan, raw(identifier(info.name))), test(aliveRows(plan)), test(seen)])}`,
+      sql`SELECT ${placedColumns([rowIdSql(info, info.name), test(aliveRows(plan)), test(seen)])}`,
       sql`FROM ${tableSource(info, info.name)} WHERE ${compilePredicate(rows, column)} LIMIT 2`,
     ],
     ' ',
@@ -78,13 +67,15 @@ export function lastSeenSql(
   const { address, primaryKey } = info;
   const seen = rowsSeen(plan, access);
   const isOf = (rows: Predicate | null, image: string) => imageCondition(info, rows, raw(image));
-  const own = Object.entries(id).map(([name, text]) => sql`i.old ->> ${raw(quoteText(name))} = ${text}`);
-  const made = sql`SELECT ${rowId(plan, raw('k'))} FROM ${imageRow(model, sql`${JSON.stringify(id)}::jsonb`)} AS k`;
+  const made = (text: SqlFragment) => sql`(SELECT ${text} FROM ${keyRow(model, id)} AS k)`;
+  const own = address.map(
+    (part) => sql`i.old ->> ${raw(quoteText(part.column))} = ${made(keyText(part, 'k'))}`,
+  );
   const column = columnsOf(info, 'now');
-  const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowId(plan, raw('now'))} = c.row_id AND ${seen ? compilePredicate(seen, column) : TRUE}`;
+  const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowIdSql(info, 'now')} = c.row_id AND ${seen ? compilePredicate(seen, column) : TRUE}`;
   const rows =
     known !== null || address === primaryKey
-      ? sql`c.row_id = ${known === null ? sql`(${made})` : sql`${known}`}`
+      ? sql`c.row_id = ${known ?? made(rowIdSql(info, 'k'))}`
       : sql`c.op = 'd' AND ${joinSql(own, ' AND ')} AND NOT EXISTS (${now})`;
   return joinSql(
     [
@@ -198,7 +189,7 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
       sql`CROSS JOIN ${tableSource(info, 'crud:now')}`,
       sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row} AND c.id = ${change}::bigint`,
       sql`AND e.new IS NOT NULL AND ${compilePredicate(byKey(info.address), columnsOf(info, 'crud:now'))}`,
-      sql`AND ${rowId(plan, raw('"crud:now"'))} = ${row} FOR NO KEY UPDATE OF "crud:now"`,
+      sql`AND ${rowIdSql(info, 'crud:now')} = ${row} FOR NO KEY UPDATE OF "crud:now"`,
     ],
     ' ',
   );

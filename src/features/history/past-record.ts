@@ -11,7 +11,6 @@ import type { Resource } from '../../express/resources/resource.js';
 import { idSlot } from '../../operation/predicates.js';
 import type { StatementTarget } from '../../postgres/index.js';
 import type { RequestArguments } from '../../request/parse-request.js';
-import { rowIdOf } from '../capture/change-table.js';
 import { lastSeenSql, rowNowSql } from './history-sql.js';
 
 /** A record with a past. */
@@ -72,11 +71,7 @@ export async function findPast(
   const texts = Object.fromEntries(
     info.address.map(({ name, column }) => [column, key[idSlot(info.address, name).slot] as string]),
   );
-  // JSON has the zone of the session in a moment.
-  const hasMoment =
-    info.address === info.primaryKey && info.primaryKey.some(({ type }) => type.kind === 'date');
-  const known = rowId ?? (hasMoment ? rowIdOf(info, id) : null);
-  const [last] = await selectValues(info, lastSeenSql(plan, access, texts, known), slots, on);
+  const [last] = await selectValues(info, lastSeenSql(plan, access, texts, rowId ?? null), slots, on);
   const [lastId, hasLeft] = (last ?? []) as [rowId?: string, hasLeft?: boolean];
   if (lastId === undefined) throw noSuchRecord(named);
   if (!hasLeft) await refuseUnlessDeletedAreSeen();
