@@ -8,6 +8,7 @@ export type ColumnType =
   | { readonly kind: 'string'; readonly maxLength: number | null }
   | { readonly kind: 'integer'; readonly minimum: number; readonly maximum: number }
   | { readonly kind: 'bigint' }
+  /** The digits that both the attribute and its column hold, as soon as the catalogue was read. */
   | { readonly kind: 'decimal'; readonly precision: number | null; readonly scale: number | null }
   /** A number of JSON is neither NaN nor infinite. */
   | { readonly kind: 'float'; readonly maximum: number; readonly isOfJson?: true }
@@ -16,11 +17,17 @@ export type ColumnType =
       readonly kind: 'date';
       /** True where answers and bodies have microseconds: for elements of an array. */
       readonly isPrecise?: true;
+      /** Digits of the second that the attribute declares. Default: all. */
+      readonly digits?: number;
       /** The zone whose clock a column without a zone has, as soon as the catalogue says that it is one. */
       readonly zone?: string | undefined;
     }
   | { readonly kind: 'dateonly' }
-  | { readonly kind: 'time' }
+  | {
+      readonly kind: 'time';
+      /** Digits of the second that the column holds, where the catalogue says that these are fewer than six. */
+      readonly digits?: number | undefined;
+    }
   | { readonly kind: 'uuid' }
   | { readonly kind: 'json' }
   | { readonly kind: 'enum'; readonly values: readonly string[] }
@@ -163,7 +170,6 @@ const PLAIN: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ['REAL', REAL],
   ['DOUBLE PRECISION', DOUBLE],
   ['BOOLEAN', { kind: 'boolean' }],
-  ['DATE', { kind: 'date' }],
   ['DATEONLY', { kind: 'dateonly' }],
   ['TIME', { kind: 'time' }],
   ['UUID', { kind: 'uuid' }],
@@ -192,6 +198,10 @@ export function introspectColumnType(dataType: DataType): ColumnType {
         precision: type._precision ?? null,
         scale: type._scale ?? (type._precision === undefined ? null : 0),
       };
+    case 'DATE': {
+      const { length: digits } = type.options ?? {};
+      return { kind: 'date', ...(digits === undefined ? {} : { digits }) };
+    }
     case 'FLOAT':
       return floatType(type);
     case 'ENUM':

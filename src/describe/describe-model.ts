@@ -8,7 +8,7 @@ import { ConfigError } from '../util/config-error.js';
 import { BoundedCache, perPair } from '../util/memo.js';
 import { didYouMean, showValue } from '../util/option-problems.js';
 import { addIdText, isIdText, makeAddressed, memberProblem, splitId } from './addressed-model.js';
-import { type ColumnType, introspectColumnType } from './column-type.js';
+import { introspectColumnType } from './column-type.js';
 import { countLock, type LockColumn, lockOf } from './lock-column.js';
 import {
   type AttributeInfo,
@@ -24,6 +24,7 @@ import { keyText } from './row-key.js';
 import { attributesVersion, instanceOptions, refuseRowsWithoutKey } from './sequelize-internals.js';
 import { describeSoftDeletion, markName } from './soft-deletion.js';
 import { ofTables, tableFacts } from './table-facts.js';
+import { typeOfColumn } from './type-difference.js';
 
 type Introspection =
   | { readonly info: ModelInfo; readonly problems: readonly [] }
@@ -161,9 +162,9 @@ function describeAttribute(
   { mark, lock, isReadOnly }: OptionFacts,
 ): AttributeInfo {
   const column = cutName(options.field ?? name);
-  const type = withZone(introspectColumnType(options.type), model, column);
   // The catalogue is read when plans are there already.
   const found = ofTables(() => tableFacts(model)?.columns.get(column));
+  const type = typeOfColumn(introspectColumnType(options.type), model, found);
   const role = attributeRole(model, name, mark, lock);
   return Object.freeze({
     name,
@@ -179,25 +180,6 @@ function describeAttribute(
       return found();
     },
   });
-}
-
-/** The catalogue is read when plans are there already. */
-function withZone(type: ColumnType, model: ModelClass, column: string): ColumnType {
-  if (type.kind === 'array')
-    return Object.freeze({ ...type, element: withZone(type.element, model, column) });
-  if (type.kind === 'range' || type.kind === 'multirange')
-    return Object.freeze({ ...type, bound: withZone(type.bound, model, column) });
-  if (type.kind === 'money') {
-    const sampleOf = ofTables(() => tableFacts(model)?.columns.get(column)?.moneySample ?? undefined);
-    return Object.freeze(Object.defineProperty({ ...type }, 'sample', { get: sampleOf }));
-  }
-  if (type.kind !== 'date') return Object.freeze(type);
-  const zoneOf = ofTables((): string | undefined => {
-    const found = tableFacts(model)?.columns.get(column)?.baseType;
-    if (!/^(?:timestamp without time zone|ts(?:multi)?range)/.test(found ?? '')) return undefined;
-    return instanceOptions(model.sequelize as object).timezone ?? '+00:00';
-  });
-  return Object.freeze(Object.defineProperty({ ...type }, 'zone', { get: zoneOf }));
 }
 
 function attributeRole(

@@ -261,7 +261,7 @@ export interface DataTypeInstance {
   readonly _scale?: number;
   readonly values?: readonly string[];
   readonly type?: DataType;
-  readonly options?: { readonly subtype?: DataType };
+  readonly options?: { readonly subtype?: DataType; readonly length?: number };
 }
 
 /** The data type of an attribute; a text where that is all there is. */

@@ -9,6 +9,8 @@ export interface ColumnFacts {
   readonly name: string;
   /** The type as `format_type` writes it: `character varying(20)`. */
   readonly type: string;
+  /** The same without domains: `numeric(10,2)`. */
+  readonly storedType: string;
   /** The same without its modifiers, and without domains: `timestamp without time zone[]`. */
   readonly baseType: string;
   /** The labels of an enum, in order; null for any other type. */

@@ -1,7 +1,13 @@
-/** Where the type of an attribute is another one than that of its column: bodies are checked by the one, and rows hold the other. */
+/**
+ * Where the type of an attribute is another one than that of its column: bodies are checked by the one, and rows hold the other. Digits are
+ * those of both: PostgreSQL rounds a value with more of them, and refuses none.
+ */
+
+import type { ModelClass } from '../declare/crud-options.js';
 import { type ColumnType, innermostType } from './column-type.js';
 import type { AttributeInfo } from './model-info.js';
-import type { ColumnFacts } from './table-facts.js';
+import { instanceOptions } from './sequelize-internals.js';
+import { type ColumnFacts, ofTables } from './table-facts.js';
 
 const MAX_INTEGER = 2_147_483_647;
 
@@ -15,7 +21,7 @@ interface BaseType {
 const TEXT = ['string', 'enum'] as const;
 const WHOLE = ['integer', 'bigint'] as const;
 
-/** By the names that PostgreSQL has for them. A shorter text or fewer digits are the database's to refuse. */
+/** By the names that PostgreSQL has for them. A shorter text is the database's to refuse, and bodies have the digits of the column. */
 const BASES: ReadonlyMap<string, BaseType> = new Map<string, BaseType>([
   ['text', { declared: 'TEXT', holds: TEXT }],
   ['character varying', { declared: 'STRING', holds: TEXT }],
@@ -59,8 +65,26 @@ export interface TypeDifference {
 export function typeDifference({
   type,
   found,
-}: Pick<AttributeInfo, 'type' | 'found'>): TypeDifference | null {
-  return found ? differenceOf(type, found, found.baseType) : null;
+  role = 'data',
+}: Pick<AttributeInfo, 'type' | 'found'> & Partial<Pick<AttributeInfo, 'role'>>): TypeDifference | null {
+  if (!found) return null;
+  return (
+    differenceOf(type, found, found.baseType) ?? (role === 'timestamp' ? null : roundedMoments(type, found))
+  );
+}
+
+/** Digits of the second that bodies have, and JavaScript itself. */
+const MILLISECONDS = 3;
+
+/** A column that rounds the moments of bodies. Each client that writes a `Date` sends milliseconds, so that they are not refused. */
+function roundedMoments(type: ColumnType, found: ColumnFacts): TypeDifference | null {
+  const inner = innermostType(type);
+  const digits = secondDigits(found);
+  if (inner.kind !== 'date' || digits === undefined || digits >= MILLISECONDS) return null;
+  if (inner.digits !== undefined && inner.digits <= digits) return null;
+  const declared = type.kind === 'array' ? `ARRAY(DataType.DATE(${digits}))` : `DATE(${digits})`;
+  const text = `the column is ${found.type}: PostgreSQL rounds the milliseconds of bodies; declare it as DataType.${declared}.`;
+  return { text, isAlike: true };
 }
 
 /** Types that no column is another one than. */
@@ -156,4 +180,61 @@ function labelDifference(
 
 function quoted(labels: readonly string[]): string {
   return labels.map((label) => `'${label}'`).join(', ');
+}
+
+/** The type with what only the catalogue says of it, which is read when plans are there already. */
+export function typeOfColumn(
+  type: ColumnType,
+  model: ModelClass,
+  found: () => ColumnFacts | undefined,
+): ColumnType {
+  switch (type.kind) {
+    case 'array':
+      return Object.freeze({ ...type, element: typeOfColumn(type.element, model, found) });
+    case 'range':
+    case 'multirange':
+      return Object.freeze({ ...type, bound: typeOfColumn(type.bound, model, found) });
+    case 'money':
+      return withFacts(type, { sample: () => found()?.moneySample ?? undefined });
+    case 'decimal': {
+      const digits = ofTables(() => commonDigits(type, found()));
+      return withFacts(type, { precision: () => digits().precision, scale: () => digits().scale });
+    }
+    case 'time':
+      return withFacts(type, { digits: ofTables(() => secondDigits(found())) });
+    case 'date':
+      return withFacts(type, {
+        zone: ofTables(() => {
+          const isLocal = /^(?:timestamp without time zone|ts(?:multi)?range)/.test(found()?.baseType ?? '');
+          return isLocal ? (instanceOptions(model.sequelize as object).timezone ?? '+00:00') : undefined;
+        }),
+      });
+    default:
+      return Object.freeze(type);
+  }
+}
+
+function withFacts<T extends ColumnType>(type: T, facts: Readonly<Record<string, () => unknown>>): T {
+  const getters = Object.entries(facts).map(([name, get]) => [name, { get }] as const);
+  return Object.freeze(Object.defineProperties({ ...type }, Object.fromEntries(getters)));
+}
+
+type Stored = Pick<ColumnFacts, 'storedType'> | undefined;
+type Digits = Pick<ColumnType & { readonly kind: 'decimal' }, 'precision' | 'scale'>;
+
+/** The digits of a DECIMAL that both an attribute and its column hold. */
+function commonDigits({ precision, scale }: Digits, found: Stored): Digits {
+  const [, digits, places] = /^numeric\((\d+),(-?\d+)\)/.exec(found?.storedType ?? '') ?? [];
+  if (digits === undefined) return { precision, scale };
+  const stored = { precision: Number(digits), scale: Number(places) };
+  if (precision === null) return stored;
+  const fraction = Math.min(scale ?? 0, stored.scale);
+  const whole = Math.min(precision - (scale ?? 0), stored.precision - stored.scale);
+  return { precision: whole + fraction, scale: fraction };
+}
+
+/** The digits of a second that a column of times holds; undefined where it holds all six. */
+function secondDigits(found: Stored): number | undefined {
+  const [, digits] = /^time(?:stamp)?\((\d)\)/.exec(found?.storedType ?? '') ?? [];
+  return digits === undefined || digits === '6' ? undefined : Number(digits);
 }

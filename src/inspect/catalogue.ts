@@ -102,11 +102,11 @@ const MARKS = `SELECT c.oid::text AS id, (${MARK}) AS mark FROM pg_class c WHERE
  * the collation "C" (`pg_collation.dat`); 403 is the B-tree (`pg_am.dat`), whose operators hstore names otherwise.
  */
 const TABLES = `
-  WITH RECURSIVE domain (id, base, filled) AS (
-    SELECT oid, typbasetype, typnotnull FROM pg_type WHERE typtype = 'd'
-    UNION ALL SELECT id, typbasetype, filled OR typnotnull FROM domain JOIN pg_type ON oid = base WHERE typtype = 'd'),
-  based (id, base, filled) AS (
-    SELECT id, base, filled FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd')),
+  WITH RECURSIVE domain (id, base, filled, modifier) AS (
+    SELECT oid, typbasetype, typnotnull, typtypmod FROM pg_type WHERE typtype = 'd'
+    UNION ALL SELECT id, typbasetype, filled OR typnotnull, typtypmod FROM domain JOIN pg_type ON oid = base WHERE typtype = 'd'),
+  based (id, base, filled, modifier) AS (
+    SELECT id, base, filled, modifier FROM domain WHERE NOT EXISTS (SELECT FROM pg_type y WHERE y.oid = base AND y.typtype = 'd')),
   ordered (id) AS (
     SELECT opcintype FROM pg_opclass WHERE opcmethod = 403 AND opcdefault AND EXISTS (
       SELECT FROM pg_amop JOIN pg_operator o ON o.oid = amopopr
@@ -126,7 +126,7 @@ const TABLES = `
     'isFilled', c.relhasrules OR EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 7 = 7),
     'columns', (
       SELECT json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod),
-          'base', format_type(b.oid, NULL), 'notNull', a.attnotnull OR coalesce(d.filled, false), 'generated', a.attgenerated, 'identity', a.attidentity,
+          'base', format_type(b.oid, NULL), 'storedType', format_type(b.oid, coalesce(d.modifier, a.atttypmod)), 'notNull', a.attnotnull OR coalesce(d.filled, false), 'generated', a.attgenerated, 'identity', a.attidentity,
           'defaultSql', CASE WHEN a.attgenerated = '' THEN pg_get_expr(v.adbin, v.adrelid) END, 'domainDefault', y.typdefault,
           'isComputed', c.relkind = 'v' AND pg_relation_is_updatable(c.oid, false) & 20 = 20
             AND NOT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = c.oid AND g.tgtype & 64 = 64)

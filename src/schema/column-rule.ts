@@ -17,14 +17,16 @@ export interface ColumnRule {
 /** Makes a rule. */
 export function rule(
   name: string,
-  text: string,
+  text: string | (() => string),
   check: ColumnRule['check'],
   schema: JsonSchema = {},
   ...constraints: unknown[]
 ): ColumnRule {
   return Object.freeze({
     name,
-    text,
+    get text() {
+      return typeof text === 'string' ? text : text();
+    },
     check,
     schema: Object.freeze(schema),
     constraints: Object.freeze(constraints),
@@ -34,7 +36,7 @@ export function rule(
 /** The one rule of a type whose values are texts of a certain form. */
 export function formRule(
   name: string,
-  text: string,
+  text: string | (() => string),
   check: (value: string) => boolean,
   schema: JsonSchema,
   ...constraints: unknown[]

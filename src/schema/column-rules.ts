@@ -8,6 +8,7 @@ import type { AttributeInfo } from '../describe/model-info.js';
 import { moneyDecimals } from '../describe/money-value.js';
 import { NETWORK_FORMS } from '../describe/network-value.js';
 import { ENDS } from '../describe/range-value.js';
+import { counted } from '../util/with-article.js';
 import {
   type ColumnRule,
   formRule,
@@ -34,6 +35,7 @@ import {
   parseDay,
   parseTimestamp,
   SEGMENT_LENGTH,
+  timePattern,
   WIRE_PATTERNS,
 } from './wire-value.js';
 
@@ -128,6 +130,11 @@ function decimalText(precision: number | null, scale: number | null): string {
   return `must be a string holding a decimal number${limits}, such as "12.5" (JSON numbers would be rounded)`;
 }
 
+function timeText(digits: number | undefined): string {
+  const limit = digits === undefined ? '' : ` with at most ${counted(digits, 'digit')} behind the point,`;
+  return `must be a time of day${limit} such as "08:00:00"`;
+}
+
 /** JSON Schema describes arrays of one dimension only: one for each dimension would hide the usual form. */
 const IS_RECTANGULAR = rule(
   'isRectangular',
@@ -217,8 +224,9 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       );
     case 'decimal': {
       const { precision, scale } = type;
-      const text = decimalText(precision, scale);
-      const fits = (value: string): boolean => isDecimal(value, precision, scale);
+      // A class of the user's may be older than the catalogue.
+      const text = () => decimalText(type.precision, type.scale);
+      const fits = (value: string): boolean => isDecimal(value, type.precision, type.scale);
       const schema = { pattern: decimalPattern(precision, scale) };
       return formRule('isDecimal', text, fits, schema, { precision, scale });
     }
@@ -241,9 +249,12 @@ export function columnRules(type: ColumnType): readonly ColumnRule[] {
       return formRule('isDate', 'must be a date such as "2026-01-31"', isDay, schema);
     }
     case 'time':
-      return formRule('isTime', 'must be a time of day such as "08:00:00"', isTimeOfDay, {
-        pattern: WIRE_PATTERNS.time,
-      });
+      return formRule(
+        'isTime',
+        () => timeText(type.digits),
+        (value) => isTimeOfDay(value, type.digits),
+        { pattern: timePattern(type.digits) },
+      );
     case 'uuid':
       return formRule('isUuid', 'must be a UUID', isUuid, { format: 'uuid' });
     case 'enum': {

@@ -77,11 +77,14 @@ function presenceDecorators(presence: Presence): readonly PropertyDecorator[] {
   ];
 }
 
-function ruleDecorator(
-  attribute: string,
-  { name, constraints, check, text, schema }: ColumnRule,
-): PropertyDecorator {
-  const context: RuleContext = { columnRule: text, ...(schema.type && { jsonType: schema.type }) };
+function ruleDecorator(attribute: string, rule: ColumnRule): PropertyDecorator {
+  const { name, constraints, check, schema } = rule;
+  const context: RuleContext = {
+    get columnRule() {
+      return rule.text;
+    },
+    ...(schema.type && { jsonType: schema.type }),
+  };
   return ValidateBy(
     {
       name,
@@ -89,7 +92,7 @@ function ruleDecorator(
       validator: {
         // Null and absence are decided by the presence of the attribute, in one place.
         validate: (value) => !isGiven(value) || check(value),
-        defaultMessage: () => `${attribute} ${text}`,
+        defaultMessage: () => `${attribute} ${rule.text}`,
       },
     },
     { context },

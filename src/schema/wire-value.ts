@@ -37,7 +37,6 @@ export const WIRE_PATTERNS = Object.freeze({
   timestamp: timestampPattern('[0-9]{1,3}0*'),
   preciseTimestamp: timestampPattern('[0-9]{1,6}0*'),
   day: '^(?:(?:[0-9]{4}|[+-][0-9]{6,7})-[0-9]{2}-[0-9]{2}|-?infinity)$',
-  time: '^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.[0-9]{1,6})?)?|24:00(?::00(?:\\.0{1,6})?)?)$',
   local: timestampPattern('[0-9]{1,6}0*', ''),
   nonFinite: '^(?:NaN|-?Infinity)$',
   segment: '^(?:[^.]|\\.[^.]|\\.\\.[\\s\\S])',
@@ -47,6 +46,12 @@ export const WIRE_PATTERNS = Object.freeze({
 function timestampPattern(fraction: string, offset = '(?:[Zz]|[+-](?:0[0-9]|1[0-5]):[0-5][0-9])'): string {
   const day = '(?:[0-9]{4}|[+-][0-9]{6})-[0-9]{2}-[0-9]{2}';
   return `^(?:${day}[Tt][0-9]{2}:[0-9]{2}:[0-5][0-9](?:\\.${fraction})?${offset}|-?infinity)$`;
+}
+
+/** The times of day of a column as a pattern of JSON Schema. @param digits of the second; undefined is all */
+export function timePattern(digits: number | undefined): string {
+  const fraction = digits === undefined ? '[0-9]{1,6}' : `[0-9]{0,${digits}}0*`;
+  return `^(?:(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:\\.${fraction})?)?|24:00(?::00(?:\\.0{1,6})?)?)$`;
 }
 
 /** The decimal numbers of a column as a pattern of JSON Schema. */
@@ -152,9 +157,10 @@ export function parseDay(value: string): string | undefined {
   return year !== undefined && isCalendarDay(year, month, day) ? toDatabaseYear(value) : undefined;
 }
 
-/** `24:00`, `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. */
-export function isTimeOfDay(value: string): boolean {
-  return TIME.test(value);
+/** `24:00`, `HH:MM`, `HH:MM:SS` or `HH:MM:SS.ffffff`. @param digits of the second, without zeros at the end */
+export function isTimeOfDay(value: string, digits = 6): boolean {
+  if (!TIME.test(value)) return false;
+  return digits === 6 || (value.split('.')[1] ?? '').replace(/0+$/, '').length <= digits;
 }
 
 /** Canonical 8-4-4-4-12 form, in either case. */

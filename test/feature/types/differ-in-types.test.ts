@@ -6,6 +6,7 @@ import { ConfigError, Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 /** Each attribute is another one than its column. */
@@ -54,6 +55,27 @@ class Oddity extends KeyedRow {
   @Column(DataType.INTEGER) declare count: number | null;
   @Column(DataType.DATE) declare at: Date | null;
 }
+
+/** Each column has fewer digits than its attribute, as `DATE(0)` says itself. */
+@Crud({ endpoints: ['create', 'update', 'replace', 'createMany', 'updateMany'] })
+@Table({ tableName: 'rounds', timestamps: false })
+class Round extends KeyedRow {
+  @Column(DataType.DECIMAL) declare price: string | null;
+  @Column(DataType.DECIMAL(20, 4)) declare rate: string | null;
+  @Column(DataType.DECIMAL) declare fee: string | null;
+  @Column(DataType.ARRAY(DataType.DECIMAL)) declare list: string[] | null;
+  @Column(DataType.TIME) declare opens: string | null;
+  @Column(DataType.TIME) declare closes: string | null;
+  @Column(DataType.DATE) declare at: Date | null;
+  @Column(DataType.DATE) declare since: Date | null;
+  @Column(DataType.DATE(0)) declare whole: Date | null;
+  @Column(DataType.DATE) declare exact: Date | null;
+}
+
+const ROUNDED = `
+  CREATE DOMAIN money2 AS numeric(10, 2); CREATE DOMAIN fee AS money2;
+  CREATE TABLE rounds (id int PRIMARY KEY, price numeric(10, 2), rate numeric(12, 3), fee fee, list numeric(10, 2)[], opens time(0), closes time(1),
+    at timestamptz(0), since timestamp(2), whole timestamptz(0), exact timestamp(3))`;
 
 const TABLES = `
   CREATE TYPE mood AS ENUM ('x', 'z');
@@ -136,6 +158,81 @@ describe('a column of another type', () => {
       return sent.map(({ status, text }) => `${status} ${text}`);
     };
     expect(await answers(fast)).to.deep.equal(await answers(general));
+  });
+});
+
+describe('a column with fewer digits than its attribute', () => {
+  const { apps, query } = serveTables(ROUNDED, [Round]);
+  const fitting = {
+    price: '1.2300',
+    rate: '123456789.125',
+    fee: '0.5',
+    opens: '08:00:00.0',
+    closes: '08:00:00.70',
+  };
+  const stored = {
+    price: '1.23',
+    rate: '123456789.125',
+    fee: '0.50',
+    opens: '08:00:00',
+    closes: '08:00:00.7',
+  };
+  const digits = (whole: number, fraction: number) =>
+    `must be a string holding a decimal number with at most ${whole} digits before the point and ${fraction} after it, such as "12.5" ` +
+    '(JSON numbers would be rounded)';
+  const REFUSED = [
+    ['price', '1.239', digits(8, 2)],
+    ['price', '123456789', digits(8, 2)],
+    ['price', 'Infinity', digits(8, 2)],
+    ['rate', '1.2345', digits(9, 3)],
+    ['rate', '1234567890', digits(9, 3)],
+    ['fee', '1.239', digits(8, 2)],
+    ['list', ['1', '1.239'], `must hold only values of which each ${digits(8, 2)}`],
+    [
+      'opens',
+      '08:00:00.7',
+      'must be a time of day with at most 0 digits behind the point, such as "08:00:00"',
+    ],
+    [
+      'closes',
+      '08:00:00.75',
+      'must be a time of day with at most 1 digit behind the point, such as "08:00:00"',
+    ],
+  ] as const;
+
+  it('stores the values that it holds', async () => {
+    for (const { agent } of apps) {
+      await query('TRUNCATE rounds');
+      expect((await agent.post('/rounds').send({ id: 1, ...fitting })).status).to.equal(201);
+      expect((await agent.put('/rounds/1').send({ ...fitting, list: ['1.20'] })).body).to.include(stored);
+    }
+  });
+
+  for (const [name, value, text] of REFUSED)
+    it(`refuses to round ${name} ${value} in a body`, async () => {
+      for (const { agent } of apps) {
+        await query('TRUNCATE rounds; INSERT INTO rounds VALUES (1)');
+        const body = { [name]: value };
+        for (const { status, body: problem } of [
+          await agent.post('/rounds').send({ id: 2, ...body }),
+          await agent.patch('/rounds/1').send(body),
+          await agent.put('/rounds/1').send(body),
+          await agent.post('/rounds').send([{ id: 2, ...body }]),
+          await agent.patch('/rounds').send([{ id: 1, ...body }]),
+        ])
+          expect([status, problem.errors[0].detail]).to.deep.equal([422, `${name} ${text}.`]);
+      }
+    });
+
+  it('is told at the start where it has seconds without milliseconds, which each client sends', async () => {
+    const logger = new CapturedLog();
+    await buildApp({ models: [Round], logger, indexAdvice: false });
+    const rounds = (name: string, type: string, declared: string) =>
+      `Round.${name} is a DATE, and the column is ${type}: PostgreSQL rounds the milliseconds of bodies; declare it as DataType.${declared}.`;
+    expect(logger.lines.map(({ message }) => message)).to.deep.equal([
+      rounds('at', 'timestamp(0) with time zone', 'DATE(0)'),
+      rounds('since', 'timestamp(2) without time zone', 'DATE(2)'),
+    ]);
   });
 });
 
