@@ -45,6 +45,7 @@ import {
   docsConflicts,
   docsHidden,
   docsProblems,
+  type ResolvedDocs,
   resolveDocsOptions,
 } from './openapi/docs-options.js';
 import { docsRouter, lazyDocument } from './openapi/docs-router.js';
@@ -151,6 +152,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
     ]);
   }
   claimRoutes(app, [...paths, ...(landing ? [{ method: 'GET', path: landing.path }] : [])]);
+  const hidden = docs ? claimDocs(app, docs, settings.routePrefix) : [];
   setLogger(app, settings.logger);
   addServedPlans(app, plans);
   if (settings.problem) setProblemOption(app, settings.problem);
@@ -168,7 +170,7 @@ export async function bootstrap(app: Express, options: BootstrapOptions = {}): P
   for (const each of routers) app.use(each);
   installLastHandler(app, settings.logger, closed);
   listenWithClasses(app);
-  for (const line of [...warnings, ...(settings.isScan ? [] : unservedWarnings(plans))])
+  for (const line of [...warnings, ...hidden, ...(settings.isScan ? [] : unservedWarnings(plans))])
     settings.logger.warn(line);
   for (const { model } of plans) {
     writeExactly(model);
@@ -194,6 +196,18 @@ function claimRoutes(app: Express, routes: readonly Pick<RouteInfo, 'method' | '
     ]);
   }
   MOUNTED.set(app, new Set([...known, ...added]));
+}
+
+/** A second document at the place of one before is never answered. */
+function claimDocs(app: Express, { path, documentPath }: ResolvedDocs, routePrefix: string): string[] {
+  const known = MOUNTED.get(app) ?? new Set();
+  const taken = [documentPath, path].find((each) => known.has(`GET ${each}`));
+  MOUNTED.set(app, new Set([...known, `GET ${path}`, `GET ${documentPath}`]));
+  if (taken === undefined) return [];
+  return [
+    `The application answers GET ${taken} already, so that the documentation of this call of bootstrap is hidden; give it a place of ` +
+      `its own, such as docs: { path: '${routePrefix || '/other'}/docs' }, or leave it out with docs: false.`,
+  ];
 }
 
 /** Parts of an application that the command line prints. */

@@ -18,6 +18,7 @@ import {
 import { Column, DataType, Table } from 'sequelize-typescript';
 import supertest from 'supertest';
 import {
+  type BootstrapOptions,
   bootstrap,
   Crud,
   type CrudContext,
@@ -220,6 +221,32 @@ describe('running two applications', () => {
     const agent = supertest(app);
     expectJson(await agent.get('/v1/rooms/1'), 200, { id: 1, name: 'One' });
     expectJson(await agent.get('/v2/rooms/1'), 200, { id: 1, name: 'One!' });
+  });
+
+  it('has a document for each prefix, and warns of one that another one hides', async () => {
+    const app = express();
+    const logger = new CapturedLog();
+    const models = [Room];
+    const mount = (options: BootstrapOptions) => bootstrap(app, { models, logger, ...options });
+    await mount({ routePrefix: '/v1' });
+    await mount({ routePrefix: '/v2', docs: { path: '/v2/docs' } });
+    await mount({ routePrefix: '/v3', docs: false });
+    const hiddenLines = () => logger.lines.flatMap(({ message }) => (/docs/.test(message) ? message : []));
+    expect(hiddenLines()).to.deep.equal([]);
+    for (const [path, prefix] of [
+      ['/openapi.json', '/v1'],
+      ['/v2/openapi.json', '/v2'],
+    ] as const) {
+      const { paths } = (await supertest(app).get(path)).body;
+      expect(Object.keys(paths)).to.include(`${prefix}/rooms`).and.not.include('/v3/rooms');
+    }
+    const hidden = (prefix: string) =>
+      'The application answers GET /openapi.json already, so that the documentation of this call of bootstrap is hidden; give it a ' +
+      `place of its own, such as docs: { path: '${prefix}/docs' }, or leave it out with docs: false.`;
+    await mount({ routePrefix: '/v4' });
+    // The page has a place of its own, and its document has none.
+    await mount({ routePrefix: '/v5', docs: { path: '/pages' } });
+    expect(hiddenLines()).to.deep.equal([hidden('/v4'), hidden('/v5')]);
   });
 
   it('mounts the routes before it returns its promise', async () => {
