@@ -74,10 +74,15 @@ function compileLock(check: OptionCheck, etag: Readonly<Record<string, unknown>>
 }
 
 /** A timestamp that a trigger keeps. Its tags have it, so that they are for those who may read it. */
-function keptMoment({ info, exposure, options, report }: OptionCheck, attribute: string): EntityTagPlan {
+function keptMoment(
+  { info, exposure, hidden, options, report }: OptionCheck,
+  attribute: string,
+): EntityTagPlan {
   const hides = exposure.unreadable.has(attribute)
     ? hiddenBy(info, attribute)
-    : options.fields?.[attribute as never] && 'fields';
+    : hidden.has(attribute)
+      ? 'the readSchema'
+      : options.fields?.[attribute as never] && 'fields';
   if (hides)
     report(
       `etag names '${attribute}', a timestamp that ${hides} hides, and tags would tell it; use etag: 'xmin'.`,

@@ -2,6 +2,7 @@
 // @runs fast
 
 import { expect } from 'chai';
+import { Expose } from 'class-transformer';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import { Crud, type CrudOptions, crudController, Repository } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
@@ -355,6 +356,21 @@ describe('the option etag with an attribute', () => {
     it(`is refused as ${JSON.stringify([etag, table, options])}`, async () => {
       expect(await problemsOf(etag, table, options)).to.equal(problem);
     });
+
+  it('is refused for a timestamp that the readSchema lacks, because tags would tell it', async () => {
+    class PublicNote {
+      @Expose() declare id: number;
+    }
+    @Crud({ etag: { attribute: 'changedAt', by: 'database' }, readSchema: PublicNote } as CrudOptions)
+    @Table({ tableName: 'notes', timestamps: false })
+    class Note extends KeyedRow {
+      @Column(DataType.DATE) declare changedAt: Date;
+    }
+    new Sequelize({ dialect: 'postgres', models: [Note] });
+    expect(await configError(() => buildApp({ models: [Note] }))).to.equal(
+      "Note: etag names 'changedAt', a timestamp that the readSchema hides, and tags would tell it; use etag: 'xmin'.",
+    );
+  });
 
   it('is a fact of the model, whatever serves it', async () => {
     @Crud()
