@@ -18,6 +18,7 @@ import { RefusedRequestError } from '../operation/refused-request-error.js';
 import { parseQueryString } from '../request/query/query-string.js';
 import type { ShownNames } from '../request/request-notes.js';
 import { classProperties } from '../schema/class-properties.js';
+import { writableAttributes } from '../schema/derive-class.js';
 import { bodyPointer, firstIssues, InvalidRequestError, type RequestIssue } from '../schema/request-issue.js';
 import { quotesValue } from '../util/quoted-value.js';
 
@@ -240,11 +241,15 @@ function missingIssue(name: string): RequestIssue {
 /** Attributes that no request can see or set. */
 function hiddenNames(plan: ResourcePlan | undefined): readonly string[] {
   if (!plan) return [];
-  const { unreadable, unwritable } = plan.exposure;
-  const { create, update } = plan.explicitSchemas;
-  const isTaken = (name: string) =>
-    [create, update].some((schema) => schema && classProperties(schema, 'write').has(name));
-  return [...unreadable].filter((name) => unwritable.has(name) && !isTaken(name));
+  const { info, exposure, hidden, explicitSchemas, access } = plan;
+  const bodies = (['create', 'update'] as const).map((kind) => {
+    const schema = explicitSchemas[kind];
+    if (schema) return classProperties(schema, 'write');
+    return new Set(writableAttributes(info, exposure, kind).map(({ name }) => name));
+  });
+  // The server writes these, whatever a body may have.
+  const isGiven = (name: string) => access?.scope.has(name) === true || access?.set.has(name) === true;
+  return [...hidden].filter((name) => isGiven(name) || !bodies.some((names) => names.has(name)));
 }
 
 /** Rules of Sequelize's `validate`; one of the whole model names itself where another names its attribute. */
