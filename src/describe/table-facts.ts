@@ -23,6 +23,8 @@ export interface ColumnFacts {
   readonly constant: string | null;
   /** True where PostgreSQL refuses every value: a generated column, an identity column `ALWAYS`, and one that a view computes. */
   readonly isReadOnly: boolean;
+  /** True where PostgreSQL computes the value whenever it is read (`VIRTUAL`): triggers do not see it. */
+  readonly isVirtual: boolean;
   readonly isDomain: boolean;
   /** True for a row type. */
   readonly isComposite: boolean;

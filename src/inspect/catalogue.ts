@@ -42,7 +42,8 @@ export interface CatalogueTable {
 /** The tables of models, as far as there are any. */
 export type Tables = ReadonlyMap<ModelClass, CatalogueTable>;
 
-interface ColumnRow extends Omit<ColumnFacts, 'baseType' | 'hasDefault' | 'constant' | 'isReadOnly'> {
+interface ColumnRow
+  extends Omit<ColumnFacts, 'baseType' | 'hasDefault' | 'constant' | 'isReadOnly' | 'isVirtual'> {
   readonly base: string;
   /** The expression of the default, or the text of that of the domain. */
   readonly defaultSql: string | null;
@@ -312,6 +313,7 @@ function describeColumn(column: ColumnRow): ColumnFacts {
     baseType: base,
     hasDefault: hasDefault(column) || identity === 'd',
     constant: constantOf(defaultSql),
+    isVirtual: generated === 'v',
     isReadOnly: generated !== '' || identity === 'a' || isComputed || column.isComposite,
   });
 }

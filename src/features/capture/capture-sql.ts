@@ -173,17 +173,28 @@ export function inspectCaptured(plan: ResourcePlan): TableReport {
   const isByRow = historyOf(plan)?.isByRow === true;
   if (kind === 'partitioned table' && !isByRow)
     return {
-      ...NOTHING,
+      problems: virtualProblems(plan),
       warnings: [
         `${plan.name}: its table is partitioned, so that changes are stored by a trigger for each row, and writes of many rows take longer; ` +
           "set history: { capture: 'row' }, so that npx crud-controllers sql prints these triggers.",
       ],
     };
   if (kind === 'table' || kind === 'partitioned table' || (kind === 'foreign table' && isByRow))
-    return NOTHING;
+    return { ...NOTHING, problems: virtualProblems(plan) };
   const mend = kind === 'foreign table' ? "set history: { capture: 'row' }, or leave it out" : 'leave it out';
   const problem = `${plan.name}: its table is a ${kind}, which has no triggers that history needs; ${mend}.`;
   return { ...NOTHING, problems: [problem] };
+}
+
+/** Problems of columns that PostgreSQL computes when they are read: triggers see none of their values. */
+function virtualProblems(plan: ResourcePlan): readonly string[] {
+  if (!isCaptured(plan)) return [];
+  return judgedAttributes(plan)
+    .filter(({ found }) => found?.isVirtual)
+    .map(
+      ({ name }) =>
+        `${plan.name}: changes are judged by '${name}', whose column is VIRTUAL, so that triggers do not see its values; make it STORED.`,
+    );
 }
 
 /** The arguments as `pg_trigger.tgargs` has them, in hexadecimal. */

@@ -100,6 +100,8 @@ export function imageTest(info: ModelInfo, where: Predicate, image: SqlFragment)
   };
   const condition = compilePredicate(where, column);
   const known = [...columns].map((name) => {
+    // An image has NULL there.
+    if (tableFacts(info.model)?.columns.get(name)?.isVirtual) return raw('false');
     const value = raw(`${identifier(info.name)}.${identifier(name)}`);
     return sql`(jsonb_typeof(${image} -> ${raw(quoteText(name))}) = 'null' OR ${value} IS DISTINCT FROM NULL)`;
   });

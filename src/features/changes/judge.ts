@@ -4,6 +4,7 @@ import type { Request } from 'express';
 import { requestSettings } from '../../access/row-security.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import { checkChoice } from '../../describe/hooks-and-scopes-internals.js';
+import { storedAttributes } from '../../execute/customization/hydrate-record.js';
 import { columnsOf } from '../../execute/sql/predicate-sql.js';
 import { identifier, joinSql, raw, type SqlFragment, sql } from '../../execute/sql/sql-fragment.js';
 import type { Slots } from '../../execute/sql/statement.js';
@@ -81,13 +82,14 @@ function checkFollowed({ model, name }: ResourcePlan): void {
 
 /** Refuses conditions on values that images do not have: a row with them would count as one without. */
 function checkStored({ plan }: Resource, filter: Predicate | null, rules: Predicate | null): void {
-  const left = excludedAttributes(plan).map(({ name }) => name);
+  const virtual = storedAttributes(plan.info).filter(({ found }) => found?.isVirtual);
+  const left = [...excludedAttributes(plan), ...virtual].map(({ name }) => name);
   if (left.length === 0) return;
   const find = (predicate: Predicate | null) => predicate && left.find((name) => reads(predicate, name));
   const ruled = find(rules);
   if (ruled)
     throw new TypeError(
-      `visible of ${plan.name} reads '${ruled}', whose values are not stored with changes; name it in history.keep.`,
+      `visible of ${plan.name} reads '${ruled}', whose values are not stored with changes; ${virtual.some(({ name }) => name === ruled) ? 'make its column STORED' : 'name it in history.keep'}.`,
     );
   const asked = find(filter);
   if (!asked) return;

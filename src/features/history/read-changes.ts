@@ -59,7 +59,9 @@ export function compileView(plan: ResourcePlan) {
     fields: readonly string[] | null,
   ): Pick<PastView, 'properties' | 'named'> => {
     const isAsked = ({ name, attribute }: Pick<StoredProperty, 'name' | 'attribute'>) =>
-      !unreadable.has(attribute) && (fields?.includes(name) ?? true);
+      !unreadable.has(attribute) &&
+      !plan.info.attributes.get(attribute)?.found?.isVirtual &&
+      (fields?.includes(name) ?? true);
     const named = new Map(left.filter(isAsked).map(({ column, name }) => [column, name]));
     return { properties: all.filter(isAsked), named };
   };
