@@ -38,6 +38,7 @@ export const LAYERS = [
   'execute/session',
   'respond/wire-format.ts',
   'features/aggregate',
+  'features/capture/scope-columns.ts',
   'features/capture/image-sql.ts',
   'features/capture/change-table.ts',
   'features/capture/erase-history.ts',

@@ -21,7 +21,7 @@ export function hasJson(table: string): string {
   return `EXISTS (SELECT ${JSON_COLUMNS(table)})`;
 }
 
-/** Gives the triggers of a table the argument where it has such columns. */
+/** A statement that adds the argument to the triggers of a table which has such columns. */
 export function jsonDefinition(table: string, triggers: readonly string[]): string {
   const relation = `${quoteText(table)}::regclass`;
   const names = triggers.map(quoteText).join(', ');

@@ -28,11 +28,26 @@ class Single extends NumberedRow {
 @Table({ tableName: 'viewed', timestamps: false })
 class Viewed extends NumberedRow {}
 
+@Crud({ history: true })
+@Table({ tableName: 'towns', timestamps: false })
+class Town extends NumberedRow {}
+
+@Crud({ history: { capture: 'row' } })
+@Table({ tableName: 'sites', timestamps: false })
+class Site extends NumberedRow {}
+
+@Crud({ history: { capture: 'row' }, only: true })
+@Table({ tableName: 'spots', timestamps: false })
+class Spot extends NumberedRow {}
+
 const TABLES = `
   CREATE TABLE metered (day date, meter int, value int, PRIMARY KEY (day, meter)) PARTITION BY RANGE (day);
   CREATE TABLE metered_1 PARTITION OF metered FOR VALUES FROM ('2026-01-01') TO ('2026-02-01');
   CREATE TABLE metered_2 PARTITION OF metered FOR VALUES FROM ('2026-02-01') TO ('2026-03-01');
-  CREATE VIEW viewed AS SELECT 1 AS id`;
+  CREATE VIEW viewed AS SELECT 1 AS id;
+  CREATE TABLE towns (id serial PRIMARY KEY); CREATE TABLE capitals () INHERITS (towns); CREATE TABLE seats () INHERITS (capitals);
+  CREATE TABLE sites (id serial PRIMARY KEY); CREATE TABLE ruins () INHERITS (sites);
+  CREATE TABLE spots (id serial PRIMARY KEY); CREATE TABLE holes () INHERITS (spots)`;
 
 async function prepared() {
   const database = await freshDatabase();
@@ -44,7 +59,7 @@ describe('changes by triggers for rows', () => {
   const logger = new CapturedLog();
   const models: ModelClass[] = [Metered, Single];
   const site = serveTestApp(async () => ({
-    models: [...models, Viewed],
+    models: [...models, Viewed, Town, Site, Spot],
     database: await prepared(),
     bootstrap: { models, logger },
   }));
@@ -93,6 +108,26 @@ describe('changes by triggers for rows', () => {
     const { body } = await site.agent.post('/singles').send({ value: 1 }).expect(201);
     await run('DROP FUNCTION write_again CASCADE');
     expect(await events()).to.deep.equal([`singles ${body.id} i`, `singles ${body.id} u`]);
+  });
+
+  it('lack writes of heirs by their own names, which the start says', async () => {
+    const log = new CapturedLog();
+    await buildBoth({ models: [Town, Spot], logger: log });
+    const told = log.lines.flatMap(({ message }) => (message.includes('changes') ? message : []));
+    expect([...new Set(told)]).to.deep.equal([
+      'Town: rows of capitals, seats, which inherit from "towns", are records, too, and their changes are stored where a statement writes "towns", ' +
+        'and not where it names their own table, so that history and feed lack these; write only: true in its @Crud to leave them out, or write ' +
+        'them through "towns" alone.',
+    ]);
+    await run('DELETE FROM crud_changes; INSERT INTO capitals VALUES (5); DELETE FROM towns WHERE id = 5');
+    expect(await events()).to.deep.equal(['towns 5 d']);
+  });
+
+  it('are refused for heirs, whose rows fire no trigger of their parent', async () => {
+    expect(await configError(() => buildBoth({ models: [Site], logger }))).to.include(
+      'Site: rows of ruins, which inherit from "sites", are records, too, and no trigger for each row of "sites" stores their changes; leave ' +
+        "capture: 'row' out, or write only: true in its @Crud to leave them out.",
+    );
   });
 
   it('are refused for views', async () => {
