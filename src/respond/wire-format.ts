@@ -1,10 +1,13 @@
 /** Values of a record -> JSON values, by column type. */
-import { type ColumnType, mayBeArray } from '../describe/column-type.js';
+import { parse } from 'postgres-array';
+import { type ColumnType, innermostType, mayBeArray } from '../describe/column-type.js';
 import {
+  infiniteOf,
   infinityText,
   isMoment,
   isoText,
   localText,
+  momentOf,
   momentText,
   toExpandedYear,
   wireMoment,
@@ -82,6 +85,37 @@ function presentOnly(format: WireFormat): WireFormat {
   return (value) => (value === null || value === undefined ? value : format(value));
 }
 
+/** An array as PostgreSQL writes it, also with bounds of its own. */
+const ARRAY_TEXT = /^(?:[[\]\d:-]+=)?\{.*\}$/s;
+
+/** The parser of arrays that the driver leaves as texts, such as those of domains and of types of extensions. */
+function arrayParser(element: ColumnType): (text: string) => unknown {
+  const read = (text: string) => elementOf(element, text);
+  if (element.kind !== 'named' || element.name !== 'box') return (text) => parse(text, read);
+  // Boxes have commas in them, and semicolons between them.
+  return (text) =>
+    parse(text.replaceAll(',', '|').replaceAll(';', ','), (member) => member.replaceAll('|', ','));
+}
+
+/** An element as the driver would parse it. */
+function elementOf(type: ColumnType, text: string): unknown {
+  switch (type.kind) {
+    case 'integer':
+    case 'float':
+      return Number(text);
+    case 'boolean':
+      return text === 't';
+    case 'json':
+      return JSON.parse(text);
+    case 'blob':
+      return Buffer.from(text.slice(2), 'hex');
+    case 'date':
+      return infiniteOf(text) === undefined ? momentOf(text, type.zone) : text;
+    default:
+      return text;
+  }
+}
+
 /** The wire format of a column type. */
 export function wireFormat(type: ColumnType): WireFormat {
   switch (type.kind) {
@@ -105,11 +139,14 @@ export function wireFormat(type: ColumnType): WireFormat {
     case 'array': {
       const element = wireFormat(type.element);
       const isNested = type.element.kind !== 'array' && !mayBeArray(type.element);
+      const parseText = arrayParser(innermostType(type));
       // A column of arrays may hold arrays of arrays, whatever its type says. One JSON value may be an array.
       const format: WireFormat = (value) =>
         Array.isArray(value)
           ? value.map((each) => (Array.isArray(each) && isNested ? format(each) : element(each)))
-          : value;
+          : typeof value === 'string' && ARRAY_TEXT.test(value)
+            ? format(parseText(value))
+            : value;
       return format;
     }
     case 'range':

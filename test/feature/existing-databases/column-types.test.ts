@@ -10,6 +10,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except, onPath } from '../../support/combination.js';
 import { schemaChecker } from '../../support/json-schema-checker.js';
 import { administer, execute as executeIn, freshDatabase } from '../../support/postgres.js';
+import { serveTables } from '../../support/serve-tables.js';
 import { wholeOr } from '../../support/short.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -252,4 +253,65 @@ describe('a column of a type of its own', () => {
       });
     });
   }
+});
+
+/** Arrays that the driver has no parser for: the type of the attribute, that of the column, a value, and its form in answers and bodies. */
+const UNPARSED: readonly (readonly [type: unknown, column: string, stored: string, shown: unknown])[] = [
+  [DataType.ARRAY(DataType.TEXT), 'email[]', '{a@b.c,"d \\"e\\" @f",NULL}', ['a@b.c', 'd "e" @f', null]],
+  [DataType.ARRAY(DataType.TEXT), 'email[]', '[0:1]={@,"@NULL"}', ['@', '@NULL']],
+  [
+    DataType.ARRAY(DataType.TEXT),
+    'email[]',
+    '{{@a,@b},{@c,@d}}',
+    [
+      ['@a', '@b'],
+      ['@c', '@d'],
+    ],
+  ],
+  [DataType.ARRAY(DataType.INTEGER), 'positive[]', '{1,2}', [1, 2]],
+  [DataType.ARRAY(DataType.DOUBLE), 'size[]', '{1.5,Infinity}', [1.5, 'Infinity']],
+  [DataType.ARRAY(DataType.BOOLEAN), 'flag[]', '{t,f}', [true, false]],
+  [DataType.ARRAY(DataType.BIGINT), 'large[]', '{9007199254740993}', ['9007199254740993']],
+  [
+    DataType.ARRAY(DataType.DATE),
+    'moment[]',
+    '{"2026-01-31 08:00:00.123456+00"}',
+    ['2026-01-31T08:00:00.123456Z'],
+  ],
+  ['ltree[]', 'ltree[]', '{a.b,c}', ['a.b', 'c']],
+  ['xml[]', 'xml[]', '{<a>1</a>}', ['<a>1</a>']],
+  ['polygon[]', 'polygon[]', '{"((0,0),(1,1),(1,0))"}', ['((0,0),(1,1),(1,0))']],
+];
+
+describe('an array that the driver has no parser for', () => {
+  const models = UNPARSED.map(([type], index) => modelOf(`array${index}`, { type } as unknown as ColumnCase));
+  const tables = UNPARSED.map(
+    ([, column], index) => `CREATE TABLE array${index} (id int PRIMARY KEY, value ${column}, note text)`,
+  );
+  const { apps, query } = serveTables(
+    `CREATE EXTENSION ltree; CREATE DOMAIN email AS text CHECK (value LIKE '%@%'); CREATE DOMAIN positive AS int CHECK (value > 0);
+     CREATE DOMAIN size AS float8; CREATE DOMAIN flag AS boolean; CREATE DOMAIN large AS bigint; CREATE DOMAIN moment AS timestamptz;
+     CREATE TABLE boxes (id int PRIMARY KEY, value box[], note text); ${tables.join(';')}`,
+    [...models, modelOf('boxes', { type: 'box[]' } as unknown as ColumnCase)],
+  );
+
+  for (const [index, [, column, stored, shown]] of UNPARSED.entries())
+    it(`is an array in answers and bodies: ${column} ${stored}`, async () => {
+      const path = `/array${index}`;
+      for (const { agent } of apps) {
+        await query(`TRUNCATE array${index}; INSERT INTO array${index} VALUES (1, '${stored}'), (2, NULL)`);
+        expect((await agent.get(`${path}/1`)).body.value).to.deep.equal(shown);
+        expect((await agent.get(path)).body.items[0].value).to.deep.equal(shown);
+        const { status, body } = await agent.patch(`${path}/2`).send({ value: shown });
+        expect([status, body.value]).to.deep.equal([200, shown]);
+        const texts = await query(`SELECT DISTINCT to_jsonb(value::text[]) FROM array${index}`);
+        expect(texts).to.have.length(1);
+      }
+    });
+
+  it('is an array in answers where it has boxes, which have another separator', async () => {
+    await query(`INSERT INTO boxes VALUES (1, '{(1,1),(0,0);(2,2),(1,1)}')`);
+    for (const { agent } of apps)
+      expect((await agent.get('/boxes/1')).body.value).to.deep.equal(['(1,1),(0,0)', '(2,2),(1,1)']);
+  });
 });
