@@ -1,7 +1,7 @@
 // @runs once
 /** Applications that do not start, because an export would not fit its options. */
 import { expect } from 'chai';
-import type { InterceptorInterface } from 'routing-controllers';
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import { Crud, crudController, crudRouter, Repository } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
@@ -27,6 +27,7 @@ class OwnPages extends Repository<Stamp> {
 }
 class OwnPagesController extends crudController(OwnPages) {}
 
+@Interceptor()
 class Wrap implements InterceptorInterface {
   intercept(_action: unknown, content: unknown) {
     return { data: content };
