@@ -2,9 +2,10 @@
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { FeatureFactory } from '../../operation/feature.js';
 import { checkCapture, compileActor, compileChanges, compileHistory, isCaptured } from './capture-options.js';
-import { captureTables, inspectCaptured } from './capture-sql.js';
+import { captureTables } from './capture-sql.js';
 import { captureSettings } from './context.js';
 import { erasureTables } from './erase-sql.js';
+import { inspectCaptured } from './inspect-captured.js';
 import { maintainChanges } from './maintain.js';
 
 /** Stores changes where `history` or `changes` is set. */

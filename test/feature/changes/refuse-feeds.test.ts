@@ -100,7 +100,7 @@ describe('an application with feeds', () => {
       'Mark: changes needs whole images to judge them; leave out history.images, or changes.',
     ]);
     expect(await problems({ models: [Box] })).to.deep.equal([
-      "Box: history.exclude names 'label', which the primary key, id, scope, soft deletion, etag or history.keep needs; take it out.",
+      "Box: history.exclude names 'label', which the primary key, id, scope, default scope, soft deletion, etag or history.keep needs; take it out.",
     ]);
     expect(
       await problems({ models: [Sign], rls: { settings: () => ({ 'app.tenant': '1' }) } }),
