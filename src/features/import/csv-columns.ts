@@ -156,7 +156,13 @@ function plainValue(text: string): unknown {
 }
 
 /** The types that a value may have; empty is any. */
-function typesOf({ type, anyOf = [], oneOf = [], $ref, enum: members }: JsonSchema): ReadonlySet<JsonType> {
+export function typesOf({
+  type,
+  anyOf = [],
+  oneOf = [],
+  $ref,
+  enum: members,
+}: JsonSchema): ReadonlySet<JsonType> {
   const own = [type ?? []].flat();
   const others = [...anyOf, ...oneOf].flatMap((each) => [...typesOf(each)]);
   const named: JsonType[] = $ref === undefined ? [] : ['object'];

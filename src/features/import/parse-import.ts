@@ -2,7 +2,7 @@
 import type { Request } from 'express';
 import { type ExportFormat, MEDIA_TYPES } from '../../declare/export-options.js';
 import type { ImportMode } from '../../declare/import-options.js';
-import type { RowKey } from '../../describe/model-info.js';
+import type { AttributeInfo, RowKey } from '../../describe/model-info.js';
 import { keyNames } from '../../describe/row-key.js';
 import { type Access, type AccessForm, closedAttributes, perForm } from '../../operation/access.js';
 import { compileHeaderReader, compileQueryReader } from '../../operation/compile-features.js';
@@ -19,7 +19,7 @@ import { refuseCondition } from '../bulk/parse-bulk.js';
 import { compileItemParser, repeatedKey } from '../bulk/parse-item.js';
 import { hidesState } from '../entity-tag.js';
 import { compileRecordParser, compileTellsGone, compileUpsertItems } from '../upsert/parse-upsert.js';
-import type { ColumnNames } from './csv-columns.js';
+import { type ColumnNames, typesOf } from './csv-columns.js';
 import { type ImportInputs, type ImportPlan, importInputs } from './import-options.js';
 import type { ImportReport } from './import-report.js';
 import type { FileRow } from './read-rows.js';
@@ -70,9 +70,11 @@ export function compileColumns(
     ]),
   );
   const schemaOf = (name: string): JsonSchema => {
-    const type = attributes.get(name)?.type;
+    const attribute = attributes.get(name);
     const id = mode === 'update' ? ids.get(name) : undefined;
-    return id ?? shown[name] ?? (type ? columnSchema(type) : {});
+    const schema = id ?? shown[name] ?? (attribute ? columnSchema(attribute.type) : {});
+    if (!attribute || !isTextOfType(attribute) || typesOf(schema).size > 0) return schema;
+    return { type: schema.not?.type === 'null' ? 'string' : ['string', 'null'] };
   };
   const version = plan.entityTag?.kind === 'version' ? plan.entityTag : null;
   return perForm((form) => {
@@ -87,6 +89,14 @@ export function compileColumns(
       hasDefaults: kind === 'create',
     });
   });
+}
+
+/** Types whose values are objects, as Sequelize writes them. */
+const OBJECTS: readonly string[] = ['HSTORE', 'GEOMETRY', 'GEOGRAPHY'];
+
+/** True for a type that only the database understands, and reads from a text: a cell has that text, and is no JSON. */
+function isTextOfType({ type, found }: AttributeInfo): boolean {
+  return type.kind === 'other' && !OBJECTS.includes(type.sqlType) && found?.baseType.endsWith('[]') === false;
 }
 
 /** Reads the rows of a chunk, and reports those that the schema refuses. */
