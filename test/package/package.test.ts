@@ -158,7 +158,7 @@ describe('the packed package', function () {
       'trace.cjs',
       `const { serve } = require('crud-controllers');
       const lifespan = () => { throw new Error('here'); };
-      serve({}, { port: 0, lifespan }).catch(({ stack }) => console.log(stack));`,
+      serve({ use() {} }, { port: 0, lifespan }).catch(({ stack }) => console.log(stack));`,
     );
     const trace = async (...flags: string[]) =>
       (await run(process.execPath, [...flags, file], project)).output;

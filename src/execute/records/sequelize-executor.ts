@@ -196,9 +196,9 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const row = values as CreationAttributes<M>;
     const { model, options: left } = leavingToTable(this.#model, this.#info, values);
     const whole = { ...options, ...left };
-    if (!this.provesWrites) return insertRecord(model, row, whole);
     const pins = this.#pinsOf(values);
-    const record = await insertRecord(pinningModel(model, pins), row, whole);
+    if (!this.provesWrites) return insertRecord(model, row, whole, pins);
+    const record = await insertRecord(pinningModel(model, pins), row, whole, pins);
     // Its references are checked already, and its scope is not.
     return this.#prove(record, without(values, [...pins.keys()]), pins, options);
   }

@@ -36,7 +36,7 @@ import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 import { countUpdates } from './counted-updates.js';
 import { isKeyKnown, keepInserted } from './exact-keys.js';
-import { pinRow } from './pinned-record.js';
+import { type Pins, pinRow } from './pinned-record.js';
 
 /** Options of the queries of a write. */
 export interface WriteOptions {
@@ -227,18 +227,19 @@ export async function needsReadingAnew<M extends Model>(
   return hideInserts || (changeInserts && versionOf(model) !== undefined);
 }
 
-/** Inserts a row. @throws NotStoredError where the table leaves it out */
+/** Inserts a row. @param pins values of its scope @throws NotStoredError where the table leaves it out */
 export async function insertRecord<M extends Model>(
   model: ModelClass<M>,
   row: CreationAttributes<M>,
   options: WriteOptions,
+  pins: Pins,
 ): Promise<M> {
   try {
     const created = await model.create(row, options);
     const info = describeRecords(created.constructor as ModelClass);
     const record = await keepInserted(info, created, row, options);
     if (!isKeyKnown(info, record) || !(await needsReadingAnew(model, options))) return record;
-    return await readAnew(info, record, options);
+    return await readAnew(info, record, options, pins);
   } catch (error) {
     const isEmpty = error instanceof EmptyResultError;
     const isDropped = isEmpty && (await modelTriggers(model, options)).dropped.has('insert');
@@ -251,9 +252,14 @@ export async function insertRecord<M extends Model>(
  * none of the rows that it takes, and a trigger may have moved the row. Attributes that a scope leaves out, or a hook has removed, stay
  * as they are. Others that a hook of reads has removed are removed.
  */
-async function readAnew<M extends Model>(info: RecordInfo, record: M, options: WriteOptions): Promise<M> {
+async function readAnew<M extends Model>(
+  info: RecordInfo,
+  record: M,
+  options: WriteOptions,
+  pins: Pins,
+): Promise<M> {
   // By the milliseconds of a moment in its key, Sequelize would read another row.
-  const release = pinRow(info, record, new Map(), () => undefined);
+  const release = pinRow(info, record, pins, () => undefined);
   try {
     const where = record.where() as WhereOptions;
     const model = record.constructor as ModelClass<M>;
