@@ -2,10 +2,24 @@
  * Images of rows with values that `jsonb` does not have, such as `"\u0000"` in a column of `json`. Writes of such rows pass, and the values are left
  * out of their images.
  */
+import type { ModelClass } from '../../declare/crud-options.js';
+import {
+  identifier,
+  quotedTable,
+  raw,
+  type SqlFragment,
+  tableBeside,
+} from '../../execute/sql/sql-fragment.js';
 import { quoteText } from '../../util/quote-text.js';
 
 /** The function that makes the image of a row with values which `jsonb` does not have. It changes whenever the function does. */
 export const SOUND_FUNCTION = 'crud_sound_1';
+
+/** The image of a row of the table of a model, without the values that `jsonb` does not have. @param row the alias of the row */
+export function soundImage(model: ModelClass, row: string): SqlFragment {
+  const relation = `${quoteText(quotedTable(model))}::regclass`;
+  return raw(`${tableBeside(model, SOUND_FUNCTION)}(${identifier(row)}.*, ${relation})`);
+}
 
 /** The last argument of the triggers of tables with columns of `json`, whose values `jsonb` may not have: `"\u0000"` and `1e200000`. */
 export const JSON_ARGUMENT = 'json';

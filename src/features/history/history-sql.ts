@@ -19,6 +19,7 @@ import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from '../capture/capture-options.js';
 import { changeTables, keyRow, keyText, rowIdSql, sourceOf } from '../capture/change-table.js';
 import { imageCondition, imageRow, momentSql } from '../capture/image-sql.js';
+import { soundImage } from '../capture/sound-image.js';
 import { rowsAsked } from '../soft-delete/deletion.js';
 
 type Past = Pick<ResourcePlan, 'info' | 'model' | 'features'>;
@@ -173,10 +174,12 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
   const seen = imageCondition(info, rowsSeen(plan, access), raw('i.new'));
   const keys = (condition: string) =>
     raw(`to_jsonb(ARRAY(SELECT k FROM jsonb_object_keys(e.new) AS k WHERE ${condition}))`);
+  // Behind a lock that was waited for, PostgreSQL evaluates expressions of the row again, and no items of FROM.
+  const now = sql`(SELECT ${soundImage(model, 'crud:now')} AS image OFFSET 0) AS s`;
   const shown = [
     raw('(SELECT jsonb_object_agg(key, value::text) FROM jsonb_each(e.new))'),
-    keys('NOT to_jsonb("crud:now") ? k'),
-    keys('to_jsonb("crud:new") -> k IS DISTINCT FROM to_jsonb("crud:now") -> k'),
+    keys('NOT to_jsonb("crud:new") ? k'),
+    sql`(SELECT ${keys('to_jsonb("crud:new") -> k IS DISTINCT FROM s.image -> k')} FROM ${now})`,
     ...storedAttributes(info).map((each) =>
       raw(`"crud:new".${identifier(each.column)}${selectedCast(each)}`),
     ),

@@ -1,5 +1,4 @@
 /** Histories and feeds of models with a default scope: images have what it reads, and nobody is shown more of them. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { literal, QueryTypes } from 'sequelize';
@@ -10,6 +9,7 @@ import { buildApp } from '../../support/build-app.js';
 import { except } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { attach } from '../../support/offline-models.js';
+import { eventsOf, pastOf, TICK } from '../../support/read-the-past.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const OPTIONS = {
@@ -85,9 +85,6 @@ class Whole extends TitledRow {
 @Table({ tableName: 'd', timestamps: false })
 class Part extends TitledRow {}
 
-/** Milliseconds. */
-const TICK = 50;
-
 const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('the past under a default scope', () => {
@@ -96,22 +93,16 @@ except({ session: REASON, records: REASON }).describe('the past under a default 
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const run = (text: string) => site.engine.sequelize.query(text);
-  const pastOf = async (path: string) => {
-    const { body } = await site.agent.get(path).expect(200);
-    return body.items as { id: string; op: string; changed: string[]; changes: object }[];
-  };
-  const eventsOf = async (path: string) => {
-    await delay(TICK);
-    const { body } = await site.agent.get(`${path}?after=start`).expect(200);
-    return body.items.map(({ op, id }: { op: string; id: string }) => `${op} ${id}`);
-  };
 
   it('is whole where a text of the scope is the name of something', async () => {
     await run(`INSERT INTO users VALUES (1, 'user', 'Ann', 'x'); UPDATE users SET name = 'Bea'`);
     await run(`INSERT INTO badges VALUES (1, 'a', NULL, true); UPDATE badges SET title = 'b'`);
     for (const path of ['/users', '/badges']) {
-      expect((await pastOf(`${path}/1/history`)).map(({ op }) => op)).to.deep.equal(['update', 'create']);
-      expect(await eventsOf(`${path}/changes`)).to.deep.equal(['create 1', 'update 1']);
+      expect((await pastOf(site.agent, `${path}/1/history`)).map(({ op }) => op)).to.deep.equal([
+        'update',
+        'create',
+      ]);
+      expect(await eventsOf(site.agent, `${path}/changes`)).to.deep.equal(['create 1', 'update 1']);
     }
     const images = await site.engine.sequelize.query<{ images: object }>(
       `SELECT concat(old, new) AS images FROM crud_changes WHERE source IN ('users', 'badges')`,
@@ -123,13 +114,13 @@ except({ session: REASON, records: REASON }).describe('the past under a default 
   it('is judged by an attribute that no answer shows, and shows none of it', async () => {
     await run(`INSERT INTO reports VALUES (1, 'a', 1), (2, 'b', 2); UPDATE reports SET title = 'c'`);
     await run(`UPDATE reports SET security_level = 3 - security_level`);
-    expect(await eventsOf('/reports/changes')).to.deep.equal([
+    expect(await eventsOf(site.agent, '/reports/changes')).to.deep.equal([
       'create 1',
       'update 1',
       'delete 1',
       'create 2',
     ]);
-    const second = await pastOf('/reports/2/history');
+    const second = await pastOf(site.agent, '/reports/2/history');
     expect(second.map(({ op, changed }) => [op, changed])).to.deep.equal([['create', ['id', 'title']]]);
     const { body } = await site.agent.get('/reports/1/history').expect(200);
     expect(body.items.map(({ op }: { op: string }) => op)).to.deep.equal(['delete', 'update', 'create']);
@@ -140,7 +131,7 @@ except({ session: REASON, records: REASON }).describe('the past under a default 
 
   it('reverts no attribute that no answer shows', async () => {
     await run(`INSERT INTO reports VALUES (3, 'a', 1); UPDATE reports SET title = 'b' WHERE id = 3`);
-    const [, created] = await pastOf('/reports/3/history');
+    const [, created] = await pastOf(site.agent, '/reports/3/history');
     await run(`UPDATE crud_changes SET new = new || '{"security_level": 1}' WHERE id = ${created?.id}`);
     const { body } = await site.agent.post('/reports/3/revert').send({ to: created?.id }).expect(200);
     expect(body).to.deep.equal({ id: 3, title: 'a', skipped: [] });
@@ -148,7 +139,7 @@ except({ session: REASON, records: REASON }).describe('the past under a default 
 
   it('has updates of which only the changed values are stored', async () => {
     await run(`INSERT INTO doors VALUES (1, 'a', true); UPDATE doors SET title = 'b'`);
-    const [update, ...others] = await pastOf('/doors/1/history');
+    const [update, ...others] = await pastOf(site.agent, '/doors/1/history');
     expect(update?.changes).to.deep.equal({ title: { from: 'a', to: 'b' } });
     expect(others).to.have.length(1);
   });

@@ -6,6 +6,7 @@ import { Crud, type CrudOptions, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
+import { pastOf } from '../../support/read-the-past.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const OPTIONS = {
@@ -83,10 +84,6 @@ except({ session: REASON, records: REASON }).describe('a row with json that json
       `SELECT op, old, new, left_out FROM crud_changes WHERE source = '${source}' ORDER BY id`,
       { type: QueryTypes.SELECT, useMaster: true } as { type: QueryTypes.SELECT },
     );
-  const pastOf = async (path: string) => {
-    const { body } = await site.agent.get(path).expect(200);
-    return body.items as { id: string; op: string; changed: string[]; changes: object }[];
-  };
 
   for (const [index, bad] of BAD.entries())
     it(`is written, and its other values are stored: ${bad}`, async () => {
@@ -98,7 +95,7 @@ except({ session: REASON, records: REASON }).describe('a row with json that json
       await run('UPDATE papers SET doc = $2 WHERE id = $1', [id, bad]);
       await run('UPDATE papers SET doc = $2 WHERE id = $1', [id, `[${bad}]`]);
       await site.agent.delete(`/papers/${id}`).expect(204);
-      const past = await pastOf(`/papers/${id}/history`);
+      const past = await pastOf(site.agent, `/papers/${id}/history`);
       expect(past.map(({ op, changed }) => [op, ...changed])).to.deep.equal([
         ['delete', 'id', 'note', 'doc'],
         ['update', 'doc'],
@@ -114,7 +111,10 @@ except({ session: REASON, records: REASON }).describe('a row with json that json
   it('takes no value from the other rows of its statement', async () => {
     await run(`INSERT INTO papers (id, doc, more) VALUES (1, '{"a":1}', '2'), (2, $1, '2')`, [ZERO]);
     await run('UPDATE papers SET doc = NULL WHERE id = 2');
-    const [[first], [, second]] = [await pastOf('/papers/1/history'), await pastOf('/papers/2/history')];
+    const [[first], [, second]] = [
+      await pastOf(site.agent, '/papers/1/history'),
+      await pastOf(site.agent, '/papers/2/history'),
+    ];
     expect(first?.changes).to.deep.equal({ id: { to: 1 }, doc: { to: { a: 1 } }, note: { to: null } });
     expect(second?.changes).to.deep.equal({ id: { to: 2 }, note: { to: null } });
     const stored = (await changesOf('papers')).slice(-3, -1).map((each) => [each.new, each.left_out]);
@@ -125,6 +125,14 @@ except({ session: REASON, records: REASON }).describe('a row with json that json
     await site.agent.patch('/papers/2').send({ note: 'x' }).expect(200);
     const reverted = await site.agent.post('/papers/2/revert').send({ to: second?.id }).expect(200);
     expect(reverted.body).to.include({ note: null }).and.have.property('skipped').that.deep.equals(['doc']);
+  });
+
+  it('goes back to a state before it', async () => {
+    await run(`INSERT INTO papers (id, doc, note) VALUES (3, '{"a":1}', 'a')`);
+    await run('UPDATE papers SET doc = $1 WHERE id = 3', [ZERO]);
+    const [, create] = await pastOf(site.agent, '/papers/3/history');
+    const { body } = await site.agent.post('/papers/3/revert').send({ to: create?.id }).expect(200);
+    expect(body).to.deep.equal({ id: 3, doc: { a: 1 }, note: 'a', skipped: [] });
   });
 
   it('is written where its value is excluded, and erased with it', async () => {
@@ -163,7 +171,10 @@ except({ session: REASON, records: REASON }).describe('a row with json that json
     await run('INSERT INTO drafts (id, docs) VALUES ($1, ARRAY[$2::json])', [UUID, ZERO]);
     await site.agent.patch(`/drafts/${UUID}`).send({ note: 'b' }).expect(200);
     await run('UPDATE drafts SET docs = NULL');
-    expect((await pastOf(`/drafts/${UUID}/history`)).map(({ op }) => op)).to.deep.equal(['update', 'create']);
+    expect((await pastOf(site.agent, `/drafts/${UUID}/history`)).map(({ op }) => op)).to.deep.equal([
+      'update',
+      'create',
+    ]);
     const stored = await changesOf('drafts');
     expect(stored.map((each) => each.left_out?.join())).to.deep.equal(['docs', undefined, 'docs']);
   });

@@ -1,5 +1,4 @@
 /** Histories, reverts and feeds of tables whose columns have types that JSON does not have, or that need a value. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Exclude } from 'class-transformer';
 import { Column, DataType, DefaultScope, Table } from 'sequelize-typescript';
@@ -10,6 +9,7 @@ import { CapturedLog } from '../../support/captured-log.js';
 import { except } from '../../support/combination.js';
 import { configError } from '../../support/config-error.js';
 import { execute, freshDatabase } from '../../support/postgres.js';
+import { eventsOf, pastOf, TICK } from '../../support/read-the-past.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 const OPTIONS = {
@@ -77,9 +77,6 @@ async function prepared() {
   return database;
 }
 
-/** Milliseconds. */
-const TICK = 50;
-
 const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('the past of a table', () => {
@@ -89,26 +86,17 @@ except({ session: REASON, records: REASON }).describe('the past of a table', () 
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const run = (text: string) => site.engine.sequelize.query(text);
-  const pastOf = async (path: string) => {
-    const { body } = await site.agent.get(path).expect(200);
-    return body.items as { id: string; op: string; changed: string[]; changes: object }[];
-  };
-  const eventsOf = async (path: string) => {
-    await delay(TICK);
-    const { body } = await site.agent.get(path).expect(200);
-    return body.items.map(({ op, id }: { op: string; id: string }) => `${op} ${id}`);
-  };
 
   it('has values of hstore, and goes back to them', async () => {
     const tags = { 'a "b" \\c': 'x, "y"=>\\', é: null, d: '' };
     const { body: created } = await site.agent.post('/shelves').send({ name: 'a', tags }).expect(201);
     expect(created.tags).to.deep.equal(tags);
     await site.agent.patch('/shelves/1').send({ tags: {} }).expect(200);
-    const [update, create] = await pastOf('/shelves/1/history');
+    const [update, create] = await pastOf(site.agent, '/shelves/1/history');
     expect(update?.changes).to.deep.equal({ tags: { from: tags, to: {} } });
     const { body } = await site.agent.post('/shelves/1/revert').send({ to: create?.id }).expect(200);
     expect(body).to.deep.equal({ ...created, skipped: [] });
-    expect(await eventsOf('/shelves/changes?after=start')).to.deep.equal([
+    expect(await eventsOf(site.agent, '/shelves/changes')).to.deep.equal([
       'create 1',
       'update 1',
       'update 1',
@@ -117,10 +105,10 @@ except({ session: REASON, records: REASON }).describe('the past of a table', () 
 
   it('is there where a column without an attribute is of hstore', async () => {
     await run(`INSERT INTO plain_shelves VALUES (1, 'a', 'a=>1'); UPDATE plain_shelves SET name = 'b'`);
-    const [update, create] = await pastOf('/plain-shelves/1/history');
+    const [update, create] = await pastOf(site.agent, '/plain-shelves/1/history');
     expect(update?.changes).to.deep.equal({ name: { from: 'a', to: 'b' } });
     await site.agent.post('/plain-shelves/1/revert').send({ to: create?.id }).expect(200);
-    const events = await eventsOf('/plain-shelves/changes?after=start');
+    const events = await eventsOf(site.agent, '/plain-shelves/changes');
     expect(events).to.deep.equal(['create 1', 'update 1', 'update 1']);
   });
 
@@ -128,13 +116,13 @@ except({ session: REASON, records: REASON }).describe('the past of a table', () 
     await run(`INSERT INTO flagged (id, name, size) VALUES (1, 'a', 1); UPDATE flagged SET name = 'b'`);
     // It no longer fits.
     await run(`UPDATE crud_changes SET old = old || '{"size": "x"}' WHERE source = 'flagged' AND op = 'u'`);
-    const [update, create] = await pastOf('/flagged/1/history');
+    const [update, create] = await pastOf(site.agent, '/flagged/1/history');
     expect(update?.changes).to.deep.equal({
       name: { from: 'a', to: 'b' },
       size: { from: 'x', raw: true, to: 1 },
     });
     await site.agent.post('/flagged/1/revert').send({ to: create?.id }).expect(200);
-    const events = await eventsOf('/flagged/changes?after=start');
+    const events = await eventsOf(site.agent, '/flagged/changes');
     expect(events).to.deep.equal(['create 1', 'update 1', 'update 1']);
   });
 });
