@@ -53,6 +53,11 @@ export function isTextBase(base: string): boolean {
   return BASES.get(base)?.holds === TEXT;
 }
 
+/** True for the type of an extension, whose schema may come before. */
+export function isCitext(base: string): boolean {
+  return /(?:^|\.)citext$/.test(base);
+}
+
 /** A column of another type than its attribute. */
 export interface TypeDifference {
   /** The type of the column, and its effect, as the end of a sentence. */

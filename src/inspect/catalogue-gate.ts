@@ -8,7 +8,7 @@ import { describeRecords } from '../describe/describe-model.js';
 import type { AttributeInfo, RecordInfo } from '../describe/model-info.js';
 import { readHstoreAsText } from '../describe/sequelize-internals.js';
 import { type ColumnFacts, setTableFacts, type TableFacts } from '../describe/table-facts.js';
-import { isTextBase, typeDifference } from '../describe/type-difference.js';
+import { isCitext, isTextBase, typeDifference } from '../describe/type-difference.js';
 import { describeFault, type FaultKind } from '../errors/database-fault.js';
 import { setIndexes } from '../execute/sql/table-indexes.js';
 import { type FeatureNeeds, joinReports, type TableReport } from '../operation/feature.js';
@@ -311,7 +311,7 @@ function keyOrderProblems(name: string, info: RecordInfo, key: SortKey): string[
 function isSortedBy({ value }: SortKey, { isOrdered, baseType }: ColumnFacts): boolean {
   if (value === undefined) return isOrdered;
   if (value.kind === 'json') return baseType === 'jsonb';
-  return isTextBase(baseType) || CITEXT.test(baseType);
+  return isTextBase(baseType) || isCitext(baseType);
 }
 
 /** Filters that PostgreSQL does not have, also behind relations. */
@@ -337,9 +337,6 @@ function filterProblems(
   );
   return [...own, ...behind];
 }
-
-/** The type of an extension, whose schema may come before. */
-const CITEXT = /(?:^|\.)citext$/;
 
 /** The base type of columns that Sequelize reads with an optional package; its schema may come before. */
 const HSTORE = /(?:^|\.)hstore\b/;

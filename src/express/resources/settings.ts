@@ -30,8 +30,8 @@ export interface RouterOptions {
   bodyLimit?: string | number;
   /**
    * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
-   * which is how a secret is changed. It also hides, in tags, versions that the request may not read. Default:
-   * none: cursors carry a checksum only, and such tags are good for one process.
+   * which is how a secret is changed. It also hides, in tags, versions that the request may not read, and in cursors values that no answer
+   * has. Default: none: other cursors carry a checksum only, and such tags and cursors are good for one process.
    */
   cursorSecret?: string | readonly string[];
   /**

@@ -234,10 +234,11 @@ function scopeProblems(plan: StoredPlan, option: string): readonly string[] {
   const [left] = excludedAttributes(plan);
   if (!isChanged && !left) return [];
   const lack = isChanged
-    ? "history.images: 'changed' stores only parts of"
+    ? "history.images: 'changed' stores only parts of it"
     : `changes are stored without '${left?.name}'`;
+  const { name, primaryKey } = plan.info;
   return [
-    `${option}: a literal of the default scope may read the row as a whole, and ${lack}${isChanged ? ' it' : ''}; name its columns there, such as "${plan.info.name}"."${plan.info.primaryKey[0]?.column}".`,
+    `${option}: a literal of the default scope may read the row as a whole, and ${lack}; name its columns there, such as "${name}"."${primaryKey[0]?.column}".`,
   ];
 }
 

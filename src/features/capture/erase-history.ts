@@ -5,6 +5,7 @@ import type { HistoryOptions } from '../../declare/history-options.js';
 import type { AttributeInfo, ModelInfo } from '../../describe/model-info.js';
 import { declaredOptions } from '../../describe/record.js';
 import { keyText, partsOf } from '../../describe/row-key.js';
+import { isCitext } from '../../describe/type-difference.js';
 import { noSuchRecord } from '../../errors/errors.js';
 import { storedText } from '../../execute/customization/hydrate-record.js';
 import { arrayLiteral, encodeParameter } from '../../execute/sql/encode-parameter.js';
@@ -88,7 +89,7 @@ function isSpelledVariously({ found }: AttributeInfo): boolean {
   if (!found) return false;
   const { type, baseType, isDeterministic } = found;
   const hasScale = baseType !== 'numeric' || type.startsWith('numeric(');
-  return !isDeterministic || !hasScale || /(?:^|\.)citext$/.test(baseType);
+  return !isDeterministic || !hasScale || isCitext(baseType);
 }
 
 /** The columns that an attribute had before, by `history.renamed`. */
