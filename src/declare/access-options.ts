@@ -12,7 +12,7 @@ import type { FilterTemplate } from './filter-template.js';
 type OfRequest<T> = { ask(request: Request): T | Promise<T> }['ask'];
 
 /**
- * Value that a rule of `scope` or `visible`, or of `can` for `update` and `delete`, returns to allow all rows. No other value means "no condition".
+ * Value that a rule of `scope` or `visible`, or of `can` for `update`, `delete` and `links`, returns to allow all rows. No other value means "no condition".
  *
  * @example
  * ```ts
@@ -121,9 +121,10 @@ export interface AccessOptions<M extends Model = Model> {
   /**
    * Rules of operations. A request that a rule refuses is answered with 403, before the body is read. Default: those of `bootstrap`;
    * operations that neither names are open to all requests, unless `bootstrap` has `deny: true`. `restore` needs the rules of
-   * `update` and `deleted`, `purge` those of `delete` and `deleted`, and `replace` those of `create` and `update`; requests for many records
-   * those for one. `aggregate`, `export` and `import` are about routes that options make; where they are not named, `list` is for the first two, and
-   * `create` for the last. `links` is about the links of a record; where it is not named, `update` is. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update`, `delete` and `links` may return a `filter`: a condition of the statement that writes, whose rows alone may be changed.
+   * `update` and `deleted`, `purge` those of `delete` and `deleted`, and `replace` those of `create` and `update`, or of
+   * `update` alone where the server makes the key; `upsert` needs those of `create` and `update`. Requests for many records need those for one, and
+   * with `q` also `list`. `aggregate`, `export`, `changes` and `import` are about routes that options make; where they are not named, `list` is for
+   * the first three, and `create` for the last. `links` is about the links of a record; where it is not named, `update` is. A history needs the rules of `read` and `history`, a revert those of `update` and `history`. `update`, `delete` and `links` may return a `filter`: a condition of the statement that writes, whose rows alone may be changed.
    * A visible row that does not meet it is a 403. Where `deleted` is named and allows the
    * request, lists and reads take `?deleted=only` and `?deleted=with`; else the parameter is unknown. The rule is
    * evaluated where the parameter is there.

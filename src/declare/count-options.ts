@@ -27,8 +27,8 @@ export type TotalIs = (typeof TOTALS)[number];
  */
 export interface CountOptions {
   /**
-   * Mode of a request without the parameter. Default: `'exact'` for pages by number, and `'none'` for pages by cursor
-   * and relations. Where `allow` leaves that out, it is the first of `allow`.
+   * Mode of a request without the parameter. Default: `'exact'` for pages by number, `'capped'` for these where the resource has `search`,
+   * and `'none'` for pages by cursor and relations. Where `allow` leaves that out, it is the first of `allow`.
    */
   default?: CountMode;
   /** Modes that a request may choose. Default: all three. */

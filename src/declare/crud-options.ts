@@ -111,8 +111,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * The operations that get a route. `restore` and `purge` are for models that are `paranoid`, or have `softDelete`: `POST /{id}/restore` undoes the
    * soft delete of a record, and `DELETE /{id}/purge` removes it for good. `replace`: `PUT /{id}` sets
    * all values of a record, and missing values take their defaults. It creates the record, too, where clients choose the key. `createMany`,
-   * `updateMany` and `deleteMany` write many records at once: `POST /` with an array, `PATCH /` with an array or with `q`, and
-   * `DELETE /` with `q`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
+   * `updateMany` and `deleteMany` write many records at once: `POST /many`, or `POST /` with an array, `PATCH /` with an array or with `q`, and
+   * `DELETE /` with `q`. `upsert` is `POST /?on_conflict=code`, for models with the option `upsert`; it needs `create`. `history` and `revert` are for models with the option `history`, and need a rule `can.history`: `GET /{id}/history`
    * shows the changes of a record, and `POST /{id}/revert` goes back to one of them. `changes` is the option of this name.
    * Default: `list`, `read`, `create`, `update` and `delete`.
    *
@@ -129,7 +129,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   readOnly?: boolean | readonly Attribute<M>[];
   /**
-   * Limits of `createMany`, `updateMany` and `deleteMany`: `max` records in a request, from 1 to 1000. A longer array is 413. It is
+   * Limits of `createMany`, `updateMany`, `deleteMany` and arrays of `upsert`: `max` records in a request, from 1 to 1000. A longer array is 413. It is
    * also the highest `max_affected`, which is 100 at most where a request does not say. Default: 100.
    *
    * @example { max: 500 }
@@ -150,8 +150,8 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    */
   nested?: NestedAllow;
   /**
-   * Imports of files: `POST /import` with `text/csv` or `application/x-ndjson`, read in chunks. `mode`, `atomic`, `dry_run` and `delimiter`
-   * are its parameters. Needs the package `csv-parse` for CSV. Default: no such route.
+   * Imports of files: `POST /import` with `text/csv` or `application/x-ndjson`, read in chunks. `mode`, `on`, `atomic`, `dry_run` and
+   * `delimiter` are its parameters. Needs the package `csv-parse` for CSV. Default: no such route.
    *
    * @example { modes: ['create', 'update'], maxBytes: '200mb' }
    */
@@ -293,7 +293,7 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
    * `save()` count a version. `Model.update()` of Sequelize, raw SQL and `ON DELETE SET NULL` leave it, and a record
    * that is created again under the key of another begins at 0. Then a tag may be that of other values; `'xmin'` sees
    * all of these. `{ attribute }` names an integer that counts as a version does, where the model has no `version`: writes and `save()` add 1, and
-   * `by: 'database'` leaves that to a trigger. It belongs to the `@Crud` of the model. `If-Match` that names another tag is 412,
+   * `by: 'database'` leaves that to a trigger, and works with a timestamp that answers show, too. It belongs to the `@Crud` of the model. `If-Match` that names another tag is 412,
    * and so is any `If-Match` on a resource without tags. Default: `'version'` where the model has one, else false.
    *
    * @example 'xmin'
@@ -301,11 +301,14 @@ export interface CrudOptions<M extends Model = Model> extends AccessOptions<M> {
   etag?: 'version' | 'xmin' | false | { attribute: Attribute<M>; by?: 'us' | 'database' };
   /**
    * Precondition of a change. `'required'`: a change without `If-Match` is 428 (RFC 6585, 3), and so is an item of
-   * `updateMany` without its version. It needs tags, and cannot be with `deleteMany`. Default: `'optional'`.
+   * `updateMany` without its version. It needs tags, and cannot be with `deleteMany` and `upsert`. Default: `'optional'`.
    *
    * @example 'required'
    */
   ifMatch?: 'optional' | 'required';
-  /** Handling of an unknown query parameter: 400, or nothing. Default: `'reject'`. */
+  /**
+   * Handling of an unknown query parameter: 400, or nothing. Routes of many records, imports, links, histories and upserts refuse them in any
+   * case. Default: `'reject'`.
+   */
   unknownQuery?: 'reject' | 'ignore';
 }

@@ -17,7 +17,7 @@ export class FilterTemplate {
 /**
  * A condition for `visible`, and for rules of `can`, in the language of `q`, over all attributes of the model. An interpolated value is a value and
  * nothing else, with any characters: quotes, commas and stars mean themselves. An array means a list:
- * `teamId=in=${teams}`; an empty one matches no row, also with `=contains=`. Where a value is null or undefined the request is refused with 403;
+ * `teamId=in=${teams}`; an empty one matches no row, and with `=out=` every row. Where a value is null or undefined the request is refused with 403;
  * `=isnull=true` finds NULL.
  *
  * @example

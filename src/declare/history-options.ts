@@ -11,7 +11,8 @@
 export interface HistoryOptions<Name extends string = string> {
   /**
    * Attributes whose values are not stored. A change of one is stored by its name. Attributes that no answer shows, and BLOBs, are left out
-   * by themselves. Not the primary key, nor the attributes that `id`, `scope`, soft deletion, `etag` and `keep` need. Default: none.
+   * by themselves. Not the primary key, nor the attributes that `id`, `scope`, a default
+   * scope, soft deletion, `etag` and `keep` need. Default: none.
    *
    * @example ['avatar']
    */
@@ -33,7 +34,10 @@ export interface HistoryOptions<Name extends string = string> {
   renamed?: Readonly<Record<string, Name>>;
   /** Age up to which changes are kept: a number and `hours`, `days`, `weeks`, `months` or `years`. `npx crud-controllers maintain` removes older ones. Default: for ever. */
   retention?: string;
-  /** `'row'`: the whole row before and after. `'changed'`: only the attributes that an update has changed, which takes half of the space. Default: `'row'`. */
+  /**
+   * `'row'`: the whole row before and after. `'changed'`: only the attributes that an update has changed, which takes half of the space; it is a
+   * `ConfigError` beside `revert` and `changes`, and needs `keep` beside `visible`. Default: `'row'`.
+   */
   images?: 'row' | 'changed';
   /** Effect of a purge on the history of its record: `'erase'` removes the stored values, and keeps the actor, the operation and the time. Default: `'keep'`. */
   onPurge?: 'keep' | 'erase';

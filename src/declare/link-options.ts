@@ -18,14 +18,14 @@ export interface LinkOptions {
   can?: { readonly add?: AccessRule; readonly remove?: AccessRule };
   /**
    * Attributes of the join model that bodies and answers have. Default: all but keys, timestamps, the version, and hidden attributes; answers
-   * have no value that code replaces. A join model with a `toJSON` of its own needs it.
+   * have no value that code replaces. A join model with a `toJSON` or `get` of its own needs it.
    *
    * @example ['role']
    */
   fields?: readonly string[];
   /** True where a change of links raises the version of the record, and `If-Match` is checked. Needs a version. Default: false. */
   touch?: boolean;
-  /** True where a `PUT` may take the child of another record, of a `hasMany`. Default: false, and such a child is 409. */
+  /** True where a `PUT` or a `POST` may take the child of another record, of a `hasMany`. Default: false, and such a child is 409. */
   steal?: boolean;
 }
 

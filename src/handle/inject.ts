@@ -101,7 +101,7 @@ export function InjectId(): ParameterDecorator {
  *   return article.update({ isPublished: true });
  * }
  * ```
- * @throws ConfigError for an option that there is none
+ * @throws ConfigError for an unknown option
  */
 export function InjectRecord(options: InjectRecordOptions = {}): ParameterDecorator {
   throwProblems(unknownOptions('@InjectRecord', options, ['by']));
@@ -136,11 +136,11 @@ export function InjectContext(): ParameterDecorator {
 }
 
 /**
- * Injects the query string of a list: `q`, `sort`, `fields`, `include` and the paging of the resource, with all checks of the
+ * Injects the query string of a list: `q`, `search`, `sort`, `fields`, `include`, `count`, `deleted` and the paging, with all checks of the
  * generated list. Query parameters that the method reads with `@QueryParam()` are accepted beside them. The method returns
  * the page that `page` or `cursorPage` of a repository returns for this query. It may add a `where` to the query. The answer is the
- * envelope of the list, with `fields` applied and cursors for this route. Any other result, or a page in another order, is an error
- * of the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
+ * envelope of the list, with `fields` applied and cursors for this route. Any other result, a page of the other kind or of another
+ * model, and a page by cursor in another order are errors of the code: 500. For routes of your own on a controller that extends `crudController(Model)`; `bootstrap` refuses it elsewhere
  * with a ConfigError.
  *
  * @example

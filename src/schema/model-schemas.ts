@@ -48,7 +48,7 @@ export function schemaSource(target: object): SchemaSource | undefined {
  * ```ts
  * const ArticleRead = readSchema(Article); // class ArticleRead
  * ```
- * @throws ConfigError when the model is none, or has no single primary key
+ * @throws ConfigError when it is no model class, or its attributes have names that mean something else
  */
 export function readSchema(model: ModelClass): SchemaClass {
   return derived(model, 'read');
@@ -73,7 +73,7 @@ export function readSchema(model: ModelClass): SchemaClass {
  * }
  * const errors = await validate(plainToInstance(createSchema(Article), { title: 'Hello' }));
  * ```
- * @throws ConfigError when the model is none, or has no single primary key
+ * @throws ConfigError when it is no model class, or its attributes have names that mean something else
  */
 export function createSchema<M extends Model>(model: ModelClass<M>): SchemaClass<CreateValues<M>> {
   return derived(model as unknown as ModelClass, 'create') as SchemaClass<CreateValues<M>>;
@@ -87,7 +87,7 @@ export function createSchema<M extends Model>(model: ModelClass<M>): SchemaClass
  * ```ts
  * const errors = await validate(plainToInstance(updateSchema(Article), { title: null })); // title must not be null
  * ```
- * @throws ConfigError when the model is none, or has no single primary key
+ * @throws ConfigError when it is no model class, or its attributes have names that mean something else
  */
 export function updateSchema<M extends Model>(model: ModelClass<M>): SchemaClass<UpdateValues<M>> {
   return derived(model as unknown as ModelClass, 'update') as SchemaClass<UpdateValues<M>>;

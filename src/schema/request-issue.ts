@@ -1,6 +1,6 @@
 /** Issues of a request, and the errors that carry all of them at once. */
 
-/** Where the problem is: in the body (a JSON pointer, RFC 6901) or in a query parameter. */
+/** Where the problem is: in the body (a JSON pointer, RFC 6901), or in a parameter of the address, a header or a cookie. */
 export type IssueLocation = { readonly pointer: string } | { readonly parameter: string };
 
 /** A member of `errors` in a problem answer (RFC 9457, section 3). */

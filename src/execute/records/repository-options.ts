@@ -20,7 +20,9 @@ export interface RowChoice<M extends Model = Model> extends SoftDeleteChoice {
 export interface ListOptions<M extends Model> extends RowChoice<M> {
   /** Default: the primary key, ascending. */
   readonly order?: OrderItem[];
+  /** Default: all rows. */
   readonly limit?: number;
+  /** Default: 0. */
   readonly offset?: number;
   /** Relations to load along, with one statement for each. Default: none. */
   readonly include?: RelationsToLoad | undefined;

@@ -227,7 +227,7 @@ export class Repository<M extends Model = Model> extends BoundRepository<M> {
   }
 
   /**
-   * Deletes a row; marks it as deleted where the model is `paranoid`.
+   * Deletes a row; marks it as deleted where the model is `paranoid` or has `softDelete`.
    *
    * @throws NotFoundError when there is no such row, or it is already soft-deleted
    */

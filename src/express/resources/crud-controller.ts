@@ -103,7 +103,7 @@ export abstract class CrudController<M extends Model = Model, R extends object =
   }
 
   /**
-   * `DELETE /{id}`: deletes the record, softly where the model is paranoid. The answer is 204.
+   * `DELETE /{id}`: deletes the record, softly where the model is `paranoid` or has `softDelete`. The answer is 204.
    *
    * @throws NotFoundError when there is none, or the request may not see it: 404
    */

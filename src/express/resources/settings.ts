@@ -32,6 +32,7 @@ export interface RouterOptions {
    * Signs cursors (HMAC-SHA256), so that a client cannot make its own. Several: the first one signs, all are accepted,
    * which is how a secret is changed. It also hides, in tags, versions that the request may not read, and in cursors values that no answer
    * has. Default: none: other cursors carry a checksum only, and such tags and cursors are good for one process.
+   * Each is a text of 16 characters or more; a shorter one is a `ConfigError`.
    */
   cursorSecret?: string | readonly string[];
   /**
@@ -42,7 +43,7 @@ export interface RouterOptions {
   /**
    * Gets unexpected errors, in callbacks after a commit and at the end of `serve` too. pino, winston, bunyan and `console`
    * work as they are; a logger without one of the four methods is a `ConfigError`. Default: warnings and errors as JSON
-   * lines on standard error.
+   * lines on standard error, and lines at level `info` on standard output.
    */
   logger?: Logger;
   /** Options of routing-controllers: `authorizationChecker`, `currentUserChecker`, `interceptors`, `middlewares` … */
