@@ -190,7 +190,10 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       onChunk(report);
     }
     kept?.checkEnd();
-    await kept?.keep(report.summary(), true);
+    // Within the unit of work that a middleware may have begun: another connection would wait for its lock.
+    await inTransaction(action, input.inputs, async () => {
+      await kept?.keep(report.summary(), true, await sessionTarget(sequelize, 'post'));
+    });
     return report;
   };
 
@@ -215,7 +218,9 @@ export function importHandler(context: HandlerContext, option: ImportPlan): Acti
       }
       return progress?.end(summary) ? null : draftOf(summary, format);
     } catch (error) {
-      await kept?.release();
+      const released = kept?.release();
+      // A unit of work of the user's around it may have the lock of the claim, and ends after this request.
+      if (!joinableSession(sequelize, 'write')) await released;
       if (progress?.fail(error)) return null;
       throw error;
     } finally {

@@ -8,8 +8,9 @@ import { expect } from 'chai';
 import type { Request } from 'express';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
-import { Crud } from '../../../src/index.js';
+import { Crud, unitOfWork } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -315,3 +316,54 @@ describe('importing a file in parts', () => {
     await until(async () => (await send('code\na\n', null, '')).status === 200);
   });
 });
+
+except({ unit: 'the requests of the combination are in a unit of work already' }).describe(
+  'importing a file in parts within a unit of work of a middleware',
+  () => {
+    const site = serveTestApp(() => ({
+      models: [Parcel],
+      bootstrap: { idempotency: { principal: () => 'ann' } },
+      minPool: 2,
+      prepare: (app) =>
+        app.use((request, response, next) => {
+          if (request.method !== 'POST') return next();
+          const answered = once(response, 'close');
+          const { engine } = site;
+          return void unitOfWork(
+            async () => {
+              next();
+              await answered;
+            },
+            { engine },
+          );
+        }),
+    }));
+    const send = (file: string, key: string): Promise<Response> =>
+      site.agent
+        .post('/parcels/import?atomic=false')
+        .set({ 'Content-Type': 'text/csv', 'Idempotency-Key': key })
+        .send(file) as never;
+    const count = () => Parcel.count({ transaction: null });
+    const whole = `code,note\n${Array.from({ length: 2 * CHUNK }, (_, index) => `c${index},${NOTE}\n`).join('')}`;
+    const stored = async (rows: number) => {
+      while ((await count()) !== rows);
+    };
+
+    beforeEach(() => emptyTables(site, 'parcels', 'crud_import'));
+
+    it('does not wait for its own lock', async () => {
+      const { status, body } = await send(whole, 'one');
+      expect([status, body.created]).to.deep.equal([200, 2 * CHUNK]);
+      await stored(2 * CHUNK);
+      expect((await send(whole, 'one')).headers['idempotent-replayed']).to.equal('true');
+    });
+
+    it('ends its claim where the file is cut, and goes on from the same file', async () => {
+      expect((await send(`${whole.slice(0, -NOTE.length)}"`, 'two')).status).to.equal(400);
+      await stored(CHUNK);
+      let again = await send(whole, 'two');
+      while (again.status === 409) again = await send(whole, 'two');
+      expect([again.status, again.body.created]).to.deep.equal([200, 2 * CHUNK]);
+    });
+  },
+);
