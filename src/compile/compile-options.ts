@@ -7,7 +7,7 @@ import {
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
-import { isWrite, PAST_ENDPOINTS, type RuledWork } from '../declare/endpoint.js';
+import { isWrite, PAST_ENDPOINTS, type RuledWork, SWITCHED_ROUTES } from '../declare/endpoint.js';
 import { namedForm } from '../declare/named-types.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
@@ -64,6 +64,8 @@ export function compilePrefix({ info, options, report }: OptionCheck): string {
 }
 
 const ALL_ENDPOINTS: readonly string[] = [...ENDPOINTS, ...BULK_ENDPOINTS, ...PAST_ENDPOINTS];
+/** Names that `endpoints` may have. */
+const NAMES: readonly string[] = [...ALL_ENDPOINTS, ...SWITCHED_ROUTES];
 
 /** The endpoints that `readOnly: true` leaves. */
 const READS: readonly Operation[] = ['list', 'read'];
@@ -76,8 +78,8 @@ export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<
   for (const name of named ?? (isReadOnly ? READS : OPERATIONS)) {
     if (!ALL_ENDPOINTS.includes(name)) {
       report(
-        `endpoints has ${showValue(name)}; use ${ALL_ENDPOINTS.map((known) => `'${known}'`).join(', ')}.` +
-          didYouMean(typeof name === 'string' ? name : '', ALL_ENDPOINTS),
+        `endpoints has ${showValue(name)}; use ${NAMES.map((known) => `'${known}'`).join(', ')}.` +
+          didYouMean(typeof name === 'string' ? name : '', NAMES),
       );
     } else if (isReadOnly && isWrite(name as RuledWork))
       report(`readOnly is true, and endpoints has '${name}', which writes; remove one of the two.`);

@@ -74,9 +74,17 @@ interface ResourceCompilation {
 }
 
 /** The options that endpoints of their names switch on, as options. */
-function withSwitches(options: CrudOptions & { readonly endpoints: readonly string[] }): CrudOptions {
-  const isSwitch = (name: string) => SWITCHED_ROUTES.some((each) => each === name);
-  const on = options.endpoints.filter((name) => isSwitch(name) && !Object.hasOwn(options, name));
+function withSwitches(
+  options: CrudOptions & { readonly endpoints: readonly string[] },
+  report: (problem: string) => void,
+): CrudOptions {
+  const isSwitch = (name: string): name is (typeof SWITCHED_ROUTES)[number] =>
+    SWITCHED_ROUTES.some((each) => each === name);
+  const named = options.endpoints.filter(isSwitch);
+  for (const name of named)
+    if ((options[name] as unknown) === false)
+      report(`endpoints has '${name}', and ${name} is false; remove one of the two.`);
+  const on = named.filter((name) => options[name] === undefined);
   const endpoints = options.endpoints.filter((name) => !isSwitch(name)) as Operation[];
   return { ...options, ...Object.fromEntries(on.map((name) => [name, true])), endpoints };
 }
@@ -99,7 +107,7 @@ export function compileResource(
   const { featureOptions = {}, featureChecks = [] } = decorators;
   const known = checkOptionShapes(given, Object.keys(featureOptions), report);
   // Some things can be gone through once.
-  const once = known.endpoints ? withSwitches({ ...known, endpoints: [...known.endpoints] }) : known;
+  const once = known.endpoints ? withSwitches({ ...known, endpoints: [...known.endpoints] }, report) : known;
   const hidden = hiddenAttributes(info.attributes.keys(), exposure, once.readSchema, decorators);
   const { options, everything } = everyAttribute(
     { info, exposure, hidden, options: once, report },

@@ -106,6 +106,11 @@ export function prepareTransfer(
   environment: NodeJS.ProcessEnv,
 ): Transfer {
   const output = given.get('output');
+  if (output?.toLowerCase().endsWith('.gz'))
+    throw new CommandFailure(
+      `--output is '${output}', and export does not compress; leave it out, and pipe into gzip > ${output}.`,
+      2,
+    );
   const format = formatOf(given.get('format'), name === 'import' ? file : output, name);
   const headers = readHeaders(environment['CRUD_HEADERS'], given.get('header'));
   const key = given.get('key');

@@ -88,6 +88,12 @@ describe('exporting and importing by commands', () => {
     expect(readFileSync(path('cities.csv'), 'utf8').split('\r\n')).to.have.length(5_002);
     expect(statSync(path('cities.csv')).mode & 0o777).to.equal(0o600);
     mkdirSync(path('folder.csv'));
+    expect(await exported('--output=cities.csv.gz')).to.deep.equal(
+      failed(
+        "--output is 'cities.csv.gz', and export does not compress; leave it out, and pipe into gzip > cities.csv.gz.\n",
+        2,
+      ),
+    );
     expect(await exported('--output=folder.csv')).to.deep.equal(
       failed("--output is 'folder.csv', which is no file; name a file, or leave it out for a pipe.\n", 2),
     );

@@ -104,6 +104,10 @@ export async function importRecords<M extends Model>(
   const { mode = 'create', atomic = true } = options;
   if (!IMPORT_MODES.includes(mode))
     throw new TypeError(`mode of importRows is ${showValue(mode)}; use ${IMPORT_MODES.join(', ')}.`);
+  if (mode !== 'upsert' && options.on !== undefined)
+    throw new TypeError(
+      `importRows has on, which is for mode: 'upsert', and its mode is '${mode}'; leave it out.`,
+    );
   const sequelize = target.model.sequelize as Sequelize;
   const current = joinableSession(sequelize, 'write');
   const isForeign = place.bound !== null && place.bound !== (await current?.begin());

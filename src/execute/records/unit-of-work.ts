@@ -1,7 +1,7 @@
 /** `unitOfWork` and `dbSession`: work in one transaction. */
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Model, Transaction } from 'sequelize';
+import { type Model, QueryTypes, type Transaction } from 'sequelize';
 import { describeFault } from '../../errors/database-fault.js';
 import { currentEngine, currentSession, type Engine, type TransactionScope } from '../../postgres/index.js';
 import { ConfigError } from '../../util/config-error.js';
@@ -83,7 +83,8 @@ const RETRY_DELAY = Object.freeze({ min: 20, max: 100 });
  * });
  * ```
  * @throws any error of the work, the database's error when the commit fails, and an error about savepoints when
- * something failed inside and its error was caught. ConfigError for a `logger` that lacks a method
+ * something failed inside and its error was caught. ConfigError for a `logger` that lacks a method, and for an `isolationLevel` that is
+ * stronger than that of the unit of work around it
  */
 export async function unitOfWork<T>(
   work: (uow: UnitOfWork) => Promise<T>,
@@ -91,7 +92,10 @@ export async function unitOfWork<T>(
 ): Promise<T> {
   const { sequelize } = options.engine ?? currentEngine();
   const outer = joinableSession(sequelize, 'write');
-  if (outer) return outer.runPart(async () => work(await openUnit(outer)));
+  if (outer) {
+    await checkLevel(outer, options.isolationLevel);
+    return outer.runPart(async () => work(await openUnit(outer)));
+  }
   // A unit of work inside a session that only reads is read-only, too.
   const mode = currentSession(sequelize)?.isReadOnly ? 'read' : 'write';
   for (let attempt = 0; ; attempt += 1) {
@@ -107,6 +111,25 @@ export async function unitOfWork<T>(
   }
 }
 
+/** From the weakest to the strongest. PostgreSQL has the first two as one. */
+const LEVELS: readonly string[] = ['read uncommitted', 'read committed', 'repeatable read', 'serializable'];
+
+/** A level is that of the whole transaction. @throws ConfigError where the one that runs has a weaker level */
+async function checkLevel(outer: DatabaseSession, wanted: string | undefined): Promise<void> {
+  const rank = wanted === undefined ? 0 : LEVELS.indexOf(wanted.toLowerCase());
+  if (rank === 0 || rank === 1) return;
+  const [row] = await outer.sequelize.query<{ level: string }>(
+    "SELECT current_setting('transaction_isolation') AS level",
+    { type: QueryTypes.SELECT, transaction: await outer.begin() },
+  );
+  const level = row?.level ?? '';
+  if (rank > 0 && LEVELS.indexOf(level) >= rank) return;
+  throw new ConfigError([
+    `unitOfWork has isolationLevel '${wanted}', and the unit of work around it runs at '${level}'; begin that one with the level, as ` +
+      'unitOfWork(work, { isolationLevel }).',
+  ]);
+}
+
 /**
  * Runs reads in one transaction, on one snapshot. The database refuses writes in it (25006); with `replicas` it runs on
  * one of them. Inside another read session it becomes part of that one.
@@ -118,7 +141,7 @@ export async function unitOfWork<T>(
  *   await City.count({ transaction: session.transaction }),
  * ]);
  * ```
- * @throws any error of the work
+ * @throws any error of the work. ConfigError where no engine is configured, or several are and none is named
  */
 export async function dbSession<T>(
   work: (session: ReadSession) => Promise<T>,

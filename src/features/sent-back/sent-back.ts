@@ -88,10 +88,18 @@ function compileFinder(
   };
 }
 
-const changeProblems: ResourceCheck = ({ features, endpoints }) =>
-  features['sentBack'] === true && !endpoints.has('update') && !endpoints.has('replace')
-    ? ["sentBack is for changes, and endpoints has neither 'update' nor 'replace'; add one, or leave it out."]
-    : [];
+const changeProblems: ResourceCheck = ({ features, endpoints }) => {
+  if (features['sentBack'] !== true) return [];
+  if (!endpoints.has('update') && !endpoints.has('replace'))
+    return [
+      "sentBack is for changes, and endpoints has neither 'update' nor 'replace'; add one, or leave it out.",
+    ];
+  return endpoints.has('read')
+    ? []
+    : [
+        "sentBack compares a body with the answer of 'read', which endpoints lacks; add it, or leave sentBack out.",
+      ];
+};
 
 /** The feature of resources with the option. */
 export const sentBack: FeatureFactory = Object.assign(makeFeature, {

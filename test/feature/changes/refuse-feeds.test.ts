@@ -31,6 +31,14 @@ class Word extends Model {
 @Table({ tableName: 'pauses' })
 class Pause extends NumberedRow {}
 
+@Crud({ endpoints: ['list', 'changes'], changes: undefined } as never)
+@Table({ tableName: 'rests' })
+class Rest extends NumberedRow {}
+
+@Crud({ endpoints: ['list', 'changes'], changes: false } as never)
+@Table({ tableName: 'stops' })
+class Stop extends NumberedRow {}
+
 @Crud({ changes: { path: '/_changes' }, filterAllow: ['phrase'] })
 @Table({ tableName: 'phrases' })
 class Phrase extends Model {
@@ -86,12 +94,15 @@ class JoinedSign extends NumberedRow {
 }
 
 describe('an application with feeds', () => {
-  before(() => attach(Word, Sign, Mark, Box, FoundSign, JoinedSign));
+  before(() => attach(Word, Stop, Sign, Mark, Box, FoundSign, JoinedSign));
   const problems = (options: object) => configProblems(() => buildApp(options));
 
   it('does not start where no event could be judged, or a path is taken', async () => {
     expect(await problems({ models: [Word] })).to.deep.equal([
       "Word: GET /words/changes may be the path of a record with the id 'changes', which could not be read; set changes.path to a word that no id is, such as 'all-changes'.",
+    ]);
+    expect(await problems({ models: [Stop] })).to.deep.equal([
+      "Stop: endpoints has 'changes', and changes is false; remove one of the two.",
     ]);
     expect(await problems({ models: [Sign], controllers: [SignController] })).to.deep.equal([
       'Sign: changes would name records that the list may hide, because SignController has a method list; write the condition as scope or visible, or leave changes out.',
@@ -130,7 +141,7 @@ describe('an application with feeds', () => {
 
 describe('a feed in other places', () => {
   const site = serveTestApp(() => ({
-    models: [Phrase, Letter, Pause],
+    models: [Phrase, Letter, Pause, Rest],
     // Members that are undefined are left out.
     bootstrap: Object.assign({ metrics: true, indexAdvice: false }, {
       changes: undefined,
@@ -141,6 +152,8 @@ describe('a feed in other places', () => {
 
   it('is described, with its schemas', () => {
     const { paths, components } = site.crud.openapi();
+    // An option that is undefined is left out.
+    expect(paths).to.include.all.keys('/pauses/changes', '/rests/changes');
     const operation = paths['/phrases/_changes']?.get;
     expect(operation?.parameters?.map(({ name }) => name)).to.deep.equal([
       'q',

@@ -214,6 +214,10 @@ describe('the options of importRows', () => {
     ],
     [{ mode: 'merge' }, 'mode of importRows is "merge"; use create, update, upsert.'],
     [
+      { mode: 'update', on: ['code'] },
+      "importRows has on, which is for mode: 'upsert', and its mode is 'update'; leave it out.",
+    ],
+    [
       { mode: 'upsert', on: ['kode'] },
       "on of importRows is [ 'kode' ]; use attributes of Part, such as ['code'].",
     ],

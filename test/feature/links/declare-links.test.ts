@@ -148,6 +148,13 @@ except(OVERRIDDEN).describe('links that cannot be', () => {
       'links.others writes rows of Bench, whose options have set, which links would pass by; write them through the routes of that model, or leave it out.',
     ],
   ];
+  it('do not write where readOnly is true', async () => {
+    const options = { readOnly: true, links: { players: true } } as object;
+    expect(await start([class extends crudController(Team, options) {}])).to.include(
+      'Team: readOnly is true, and links writes; remove one of the two.',
+    );
+  });
+
   for (const [links, problem] of WRONG)
     it(`say so: ${JSON.stringify(links)}`, async () => {
       expect(await problems(links)).to.include(`Team: ${problem}`);

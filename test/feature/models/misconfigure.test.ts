@@ -122,7 +122,7 @@ describe('misconfiguring', () => {
       'One and Two both extend the controller of Fine; pass one.',
       'Stray is in controllers but is none; give it @JsonController, or extend crudController(Model).',
       `Mistyped: @Crud has no option 'nothing'. The options are ${CRUD_OPTIONS}.`,
-      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS, ...Object.keys(PAST_OF)].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
+      `Mistyped: endpoints has "raed"; use ${[...ENDPOINTS, ...BULK_ENDPOINTS, ...Object.keys(PAST_OF), 'changes'].map((name) => `'${name}'`).join(', ')}. Did you mean 'read'?`,
       "Mistyped: sortAllow names 'nmae', which is not an attribute. Did you mean 'name'? The attributes are id, name.",
       "Keyless: no attributes tell its rows apart, so that no path can address one; name attributes whose values together are unique and not null with id: [...], or leave out what needs an id: endpoints: ['list', 'create'].",
       'Keyless: no attributes tell its rows apart, so that its list has no order; give it a defaultSort, or name them with id.',

@@ -386,6 +386,26 @@ describe('a unit of work', () => {
     }
   });
 
+  it('is refused inside of one with a weaker level, and that one goes on', async () => {
+    const { REPEATABLE_READ, SERIALIZABLE } = Transaction.ISOLATION_LEVELS;
+    const level = (isolationLevel: Transaction.ISOLATION_LEVELS) =>
+      unitOfWork(async (uow) => uow.repository(Entry).count(), { isolationLevel });
+    const inside = await unitOfWork(async (uow) => {
+      await uow.repository(Entry).create({ name: 'kept' });
+      return caughtError(() => level(SERIALIZABLE));
+    });
+    expect(inside).to.be.instanceOf(ConfigError);
+    expect(String(inside)).to.include(
+      "unitOfWork has isolationLevel 'SERIALIZABLE', and the unit of work around it runs at 'read committed'; begin that one with the level",
+    );
+    expect((await entries.list()).map(({ name }) => name)).to.deep.equal(['kept']);
+    const stronger = { isolationLevel: SERIALIZABLE };
+    expect(await unitOfWork(() => level(REPEATABLE_READ), stronger)).to.equal(1);
+    expect(await unitOfWork(() => level(SERIALIZABLE), stronger)).to.equal(1);
+    const unknown = await caughtError(() => unitOfWork(() => level('NONE' as typeof SERIALIZABLE)));
+    expect(String(unknown)).to.include("isolationLevel 'NONE'");
+  });
+
   it('[E10] is alone among a hundred at the same time', async () => {
     const numbers = Array.from({ length: 100 }, (_, number) => number);
     const seen = await Promise.all(

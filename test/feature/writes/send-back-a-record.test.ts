@@ -184,6 +184,10 @@ except({ values: REASON, session: REASON, records: REASON }).describe('a record 
     const wrong = [
       [{ sentBack: true }, "sentBack is true; use 'refuse' or 'ignore-unchanged'."],
       [{ sentBack: 'ignore-unchanged', endpoints: ['read'] }, "endpoints has neither 'update' nor 'replace'"],
+      [
+        { sentBack: 'ignore-unchanged', endpoints: ['list', 'update'] },
+        "sentBack compares a body with the answer of 'read', which endpoints lacks; add it, or leave sentBack out.",
+      ],
     ] as const;
     for (const [options, problem] of wrong) {
       class Wrong extends crudController(Label, options as never) {}

@@ -6,7 +6,7 @@ import { BULK_ENDPOINTS, ENDPOINTS, PAST_ENDPOINTS } from '../../../src/declare/
 import { FILTER_OPERATORS } from '../../../src/declare/filter-operators.js';
 import { attach, defineModel, planOf, problemsOf } from '../../support/offline-models.js';
 
-const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS, ...PAST_ENDPOINTS]
+const ALL_ENDPOINTS = [...ENDPOINTS, ...BULK_ENDPOINTS, ...PAST_ENDPOINTS, 'changes']
   .map((name) => `'${name}'`)
   .join(', ');
 
