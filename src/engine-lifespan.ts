@@ -53,8 +53,8 @@ export interface EngineOptions extends Omit<SequelizeOptions, 'models' | 'replic
    */
   createAll?: boolean;
   /**
-   * Servers that reads go to: `dbSession`, `@InjectSession` and every generated GET. Reads under way are dealt evenly over
-   * those that can be reached. The size of the pool is that of all of them together, at least one connection for each. Default: none.
+   * Servers that reads go to: `dbSession`, `@InjectSession`, every generated GET, and each SELECT of Sequelize outside of a transaction. Reads under way are dealt evenly over
+   * those that can be reached. The size of the pool is that of all of them together. Default: none.
    */
   replicas?: readonly string[];
   /**
@@ -249,6 +249,7 @@ function misspelt({ pool, dialectOptions, ...others }: SequelizeOptions): string
     ...nearNames('engineLifespan', others, NAMES),
     ...unknownOptions('pool', pool ?? {}, POOL_NAMES),
     ...poolSizeProblems(pool?.max),
+    ...poolTimeProblems(pool ?? {}),
     ...nearNames('dialectOptions', dialectOptions ?? {}, LIMITS),
   ];
 }
@@ -256,6 +257,18 @@ function misspelt({ pool, dialectOptions, ...others }: SequelizeOptions): string
 function poolSizeProblems(max: unknown): string[] {
   if (max === undefined || (Number.isInteger(max) && Number(max) > 0)) return [];
   return [`pool.max is ${showValue(max)}; use an integer from 1.`];
+}
+
+/** Milliseconds. A timer of Node ends at once where it is longer. */
+const LONGEST = 2_147_483_647;
+
+function poolTimeProblems(pool: NonNullable<SequelizeOptions['pool']>): string[] {
+  return (['acquire', 'idle', 'evict'] as const).flatMap((name) => {
+    const time: unknown = pool[name];
+    if (time === undefined || (Number.isInteger(time) && Number(time) >= 0 && Number(time) <= LONGEST))
+      return [];
+    return [`pool.${name} is ${showValue(time)}; use milliseconds from 0 to ${LONGEST}.`];
+  });
 }
 
 function nearNames(owner: string, options: object, names: readonly string[]): string[] {
@@ -301,7 +314,7 @@ function readReplica(
   { dialectOptions }: AddressDefaults,
 ): PostgresAddress {
   const { database, username, password } = server;
-  return readConnectionString(dsn, { database, username, password, dialectOptions });
+  return readConnectionString(dsn, { database, username, password, dialectOptions, isReplica: true });
 }
 
 /**

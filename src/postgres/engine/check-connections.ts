@@ -75,10 +75,11 @@ export async function checkConnections(
     ...clients.map(async (acquired) => check(await acquired, connected)),
   ]);
   if (primary.status === 'rejected') throw primary.reason;
-  const failed = readers.find((answer) => answer.status === 'rejected');
+  const failures = readers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
+  if (failures.length > 0 && replicas.length === 0) throw failures[0];
+  for (const failure of failures) refuseRefusal(failure);
   // A replica that is down at the start may come back.
-  if (failed && replicas.length === 0) throw failed.reason;
-  for (const answer of readers) refuseRefusal(answer);
+  if (failures.length > 0) warnOf(sequelize, unconnectedWarning(failures, clients.length));
   const found = readers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
   const ignored = [
     ...ignoredTimeouts(primary.value, [write]),
@@ -166,10 +167,21 @@ export function refusalAdvice(message: string): string | undefined {
   );
 }
 
-function refuseRefusal(answer: PromiseSettledResult<unknown>): void {
-  if (answer.status === 'fulfilled') return;
-  if (answer.reason instanceof ConfigError) throw answer.reason;
-  const { parent } = answer.reason as { readonly parent?: Error };
-  const advice = refusalAdvice(parent?.message ?? '');
+function unconnectedWarning(failures: readonly unknown[], replicas: number): string {
+  const codes = failures.map((failure) => driverError(failure)?.code ?? 'no code');
+  return (
+    `At the start ${failures.length} of ${replicas} replicas could not be connected to (${[...new Set(codes)].join(', ')}); reads that ` +
+    'they have to answer are 503 until they can. The health routes have the reason.'
+  );
+}
+
+function driverError(failure: unknown): (Error & { readonly code?: string }) | undefined {
+  return (failure as { readonly parent?: Error }).parent;
+}
+
+/** @throws ConfigError where a pooler refuses what connections to a replica are asked for */
+function refuseRefusal(failure: unknown): void {
+  if (failure instanceof ConfigError) throw failure;
+  const advice = refusalAdvice(driverError(failure)?.message ?? '');
   if (advice !== undefined) throw new ConfigError([`On the way to a replica ${advice}.`]);
 }

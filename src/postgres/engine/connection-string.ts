@@ -28,6 +28,8 @@ export interface AddressDefaults {
   readonly username?: string | undefined;
   readonly password?: string | undefined;
   readonly dialectOptions?: Readonly<Record<string, unknown>> | undefined;
+  /** True for a server of reads: `PGTARGETSESSIONATTRS` is about the one that is written to. */
+  readonly isReplica?: boolean;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -90,7 +92,7 @@ export function readConnectionString(
     parameters['password'] ?? (decoded(password) || defaults.password || environment['PGPASSWORD']);
   const places = placesOf(hosts, parameters, defaults, environment);
   const [first] = places;
-  const attributes = sessionAttributesOf(parameters, environment);
+  const attributes = sessionAttributesOf(parameters, defaults.isReplica ? {} : environment);
   const { ssl: sslOfCode, ...options } = { ...optionsOf(environment), ...defaults.dialectOptions };
   const isSocket = places.every(({ host }) => host.startsWith('/'));
   // PostgreSQL has no TLS there.
@@ -116,7 +118,7 @@ export function readConnectionString(
     },
     shown: { hosts: places.map(({ shown }) => shown), database: database ?? '', user: username ?? '' },
     advice: adviceOf(
-      places.length,
+      defaults.isReplica ? 1 : places.length,
       attributes,
       isSocket ? null : modeAdvice(parameters, sslOfCode, environment),
     ),

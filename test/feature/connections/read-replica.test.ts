@@ -27,6 +27,10 @@ import { serveTestApp, startTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'posts', timestamps: false })
 class Post extends TitledRow {}
 
+@Crud()
+@Table({ tableName: 'sheets', timestamps: false })
+class Sheet extends TitledRow {}
+
 @Crud({ pagination: 'cursor' })
 @Table({ tableName: 'notices', timestamps: false })
 class Notice extends TitledRow {}
@@ -160,6 +164,19 @@ describe('with a replica', () => {
     expect((await site.agent.get('/notices')).status).to.equal(200);
     await primary.start();
     expect((await site.agent.patch('/posts/1').send({ title: 'kept' })).status).to.equal(200);
+  });
+
+  it('says at the start that a replica refuses the connection', async () => {
+    const url = new URL(replica.url('postgres'));
+    url.username = 'nobody';
+    const own = new CapturedLog();
+    await using _other = await startTestApp({
+      models: [Sheet],
+      database: { url: primary.url('postgres') },
+      engine: { replicas: [String(url)] },
+      bootstrap: { logger: own },
+    });
+    expect(own.text).to.match(/At the start 1 of 1 replicas could not be connected to \(28\w+\)/);
   });
 
   it('answers 503 to reads while the replica is down, and goes on writing', async () => {

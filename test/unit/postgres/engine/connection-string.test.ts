@@ -320,5 +320,13 @@ describe('a connection string', () => {
       expect(read('postgres://a,b/x?sslmode=verify-full&target_session_attrs=any').advice).to.have.length(1);
       expect(read('postgres://h/x?sslmode=no-verify').advice).to.deep.equal([]);
     });
+
+    it('takes no wish for a primary from the environment, and gives no such advice, where it is a replica', () => {
+      const environment = { PGTARGETSESSIONATTRS: 'read-write' };
+      expect(read('postgres://h/x', environment).server).to.have.property('sessionAttributes', 'read-write');
+      const replica = { isReplica: true };
+      expect(read('postgres://h/x', environment, replica).server).not.to.have.property('sessionAttributes');
+      expect(read('postgres://a,b/x', environment, replica).advice).to.deep.equal([]);
+    });
   });
 });
