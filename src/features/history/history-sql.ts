@@ -69,8 +69,10 @@ export function lastSeenSql(
   const seen = rowsSeen(plan, access);
   const isOf = (rows: Predicate | null, image: string) => imageCondition(info, rows, raw(image));
   const made = (text: SqlFragment) => sql`(SELECT ${text} FROM ${keyRow(model, id)} AS k)`;
+  // An index can be over values of the stored image alone.
+  const stored = raw(Object.keys(historyOf(plan)?.renamed ?? {}).length === 0 ? 'c.old' : 'i.old');
   const own = address.map(
-    (part) => sql`i.old ->> ${raw(quoteText(part.column))} = ${made(keyText(part, 'k'))}`,
+    (part) => sql`${stored} ->> ${raw(quoteText(part.column))} = ${made(keyText(part, 'k'))}`,
   );
   const column = columnsOf(info, 'now');
   const now = sql`SELECT 1 FROM ${tableSource(info, 'now')} WHERE ${rowIdSql(info, 'now')} = c.row_id AND ${seen ? compilePredicate(seen, column) : TRUE}`;
