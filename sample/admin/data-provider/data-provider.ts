@@ -133,7 +133,7 @@ export interface ExportParams extends WholeList {
 /** Parameters of `importFile`. */
 export interface ImportParams {
   readonly file: File;
-  /** `mode`, `atomic`, `dry_run` and `delimiter`. */
+  /** `mode`, `on`, `atomic`, `dry_run` and `delimiter`. */
   readonly query?: object;
   /** The `Idempotency-Key` of the file: sent again with the same one, no row is stored twice. */
   readonly key?: string;
@@ -195,7 +195,8 @@ export function crudDataProvider<Paths extends object>(
     async getOne(name: string, { id, meta, signal }: GetOneParams) {
       const resource = find(name);
       const { nested } = resource;
-      const query = nested.length > 0 ? { ...meta, include: [...(meta?.include ?? []), ...nested] } : meta;
+      const include = [...new Set([...(meta?.include ?? []), ...nested])];
+      const query = nested.length > 0 ? { ...meta, include } : meta;
       const answer = await send<Item>('get', `${resource.path}/{id}`, { id, query, signal });
       return { data: toRecord(resource, answer) };
     },

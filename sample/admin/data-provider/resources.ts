@@ -43,7 +43,7 @@ type Nested<Item> = { readonly nested?: readonly (keyof Item & string)[] };
 /** Labels of the attributes in messages, where they are others than react-admin makes of the names. */
 type Labels<Item> = { readonly labels?: { readonly [Attribute in keyof Item & string]?: string } };
 
-/** The primary key. It needs no mention where it is called `id`, as react-admin wants it. */
+/** The attribute that paths address a record by: the primary key, or the `id` of `@Crud`. It needs no mention where it is called `id`, as react-admin wants it. */
 type Key<Item> = 'id' extends keyof Item
   ? { readonly key?: keyof Item & string }
   : { readonly key: keyof Item & string };
