@@ -7,18 +7,53 @@ import { BY_HAND, pagesOf, published } from './published-figures.mjs';
 import { resultsIn } from './result-file.mjs';
 import { root, StepFailed } from './step.mjs';
 
-/** Folders that a file measures beside `src`. */
+/** Features with folders of their own: plain reads and writes of one record enter none of the others. */
+const FEATURES = readdirSync(path.join(root, 'src/features'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'preference')
+  .map(({ name }) => name);
+
+/** Parts of `src` that requests of the benchmark do not enter, unless a file names them. */
+const UNMEASURED = [
+  ...['command-line.ts', 'load-application.ts', 'landing', 'openapi', 'scaffold', 'transfer'].map(
+    (name) => `src/${name}`,
+  ),
+  ...FEATURES.map((name) => `src/features/${name}`),
+];
+
+const features = (...names) => names.map((name) => `src/features/${name}`);
+
+/** Folders that a file measures beside the rest of `src`. */
 const MEASURED = {
-  'feeds.md': ['bench/feeds'],
-  'mutation.md': ['test/unit', 'test/feature'],
-  'relations.md': ['bench/relations', 'bench/measure'],
-  'scaling.md': ['bench/scaling', 'bench/measure'],
+  'feeds.md': ['bench/feeds', ...features('capture', 'changes', 'history')],
+  'mutation.md': ['test/unit', 'test/feature', ...UNMEASURED],
+  'relations.md': ['bench/relations', 'bench/measure', ...features('include', 'sub-resources')],
+  'scaling.md': [
+    'bench/scaling',
+    'bench/measure',
+    'src/openapi',
+    ...features('include', 'sub-resources', 'aggregate'),
+  ],
   'servers.md': ['bench/scaling', 'sample/shards'],
-  'soak.md': ['test/soak'],
+  'soak.md': ['test/soak', ...UNMEASURED],
   'start.md': ['bench/start'],
-  'queries.md': ['bench/queries', 'bench/measure'],
-  'transfer.md': ['bench/transfer'],
-  'writes.md': ['bench/writes', 'bench/measure'],
+  'queries.md': ['bench/queries', 'bench/measure', ...features('aggregate', 'include', 'search')],
+  'transfer.md': ['bench/transfer', ...features('bulk', 'export', 'import', 'upsert')],
+  'writes.md': [
+    'bench/writes',
+    'bench/measure',
+    ...features(
+      'bulk',
+      'capture',
+      'changes',
+      'history',
+      'idempotency',
+      'increment',
+      'nested',
+      'replace',
+      'soft-delete',
+      'upsert',
+    ),
+  ],
 };
 /** Folders that the other files measure. */
 const ARTICLES = ['bench/contenders', 'bench/load', 'bench/measure'];
@@ -81,17 +116,25 @@ export function staleResults(folder) {
     const [, revision] = /^- Revision:? ([\da-f]{7,})/m.exec(text) ?? [];
     if (!revision) return [`${file} has no revision.`];
     try {
-      const measured = ['src', ...(MEASURED[file] ?? ARTICLES)];
-      const changes = git('log', '--format=%h of %as, "%s"', `${revision}..HEAD`, '--', ...measured).split(
-        '\n',
-      );
-      return changes[0] === ''
-        ? []
-        : [`${file} is of ${revision}. Changes since: ${changes.length}, the last one ${changes[0]}`];
+      const named = MEASURED[file] ?? ARTICLES;
+      const left = UNMEASURED.filter((each) => !named.includes(each)).map((each) => `:!${each}`);
+      const measured = ['src', ...named, ...left];
+      const since = git('log', '--format=%H', `${revision}..HEAD`, '--', ...measured).split('\n');
+      const changes = since.filter((commit) => commit !== '' && changesCode(git, commit, measured));
+      if (changes.length === 0) return [];
+      const last = git('show', '--no-patch', '--format=%h of %as, "%s"', changes[0]);
+      return [`${file} is of ${revision}. Changes since: ${changes.length}, the last one ${last}`];
     } catch {
       return [`${file} is of ${revision}, which is no revision here.`];
     }
   });
+}
+
+/** False for a commit that changes comments alone. */
+function changesCode(git, commit, paths) {
+  return git('show', '--format=', '--unified=0', '--first-parent', commit, '--', ...paths)
+    .split('\n')
+    .some((line) => /^[+-](?!\+\+ |-- |\s*(?:$|\*|\/\*\*|\/\/))/.test(line));
 }
 
 /** Finds the places of a page. Each has blanks, with what is right for them, and the files that say so. */
