@@ -248,27 +248,20 @@ function misspelt({ pool, dialectOptions, ...others }: SequelizeOptions): string
     ...('replication' in others ? ["engineLifespan has no option 'replication'; use replicas."] : []),
     ...nearNames('engineLifespan', others, NAMES),
     ...unknownOptions('pool', pool ?? {}, POOL_NAMES),
-    ...poolSizeProblems(pool?.max),
-    ...poolTimeProblems(pool ?? {}),
+    ...poolProblems(pool ?? {}),
     ...nearNames('dialectOptions', dialectOptions ?? {}, LIMITS),
   ];
 }
 
-function poolSizeProblems(max: unknown): string[] {
-  if (max === undefined || (Number.isInteger(max) && Number(max) > 0)) return [];
-  return [`pool.max is ${showValue(max)}; use an integer from 1.`];
-}
-
-/** Milliseconds. A timer of Node ends at once where it is longer. */
-const LONGEST = 2_147_483_647;
-
-function poolTimeProblems(pool: NonNullable<SequelizeOptions['pool']>): string[] {
-  return (['acquire', 'idle', 'evict'] as const).flatMap((name) => {
-    const time: unknown = pool[name];
-    if (time === undefined || (Number.isInteger(time) && Number(time) >= 0 && Number(time) <= LONGEST))
-      return [];
-    return [`pool.${name} is ${showValue(time)}; use milliseconds from 0 to ${LONGEST}.`];
-  });
+function poolProblems({ max, acquire }: PoolOptions): string[] {
+  const problems: string[] = [];
+  if (max !== undefined && !(Number.isInteger(max) && max > 0))
+    problems.push(`pool.max is ${showValue(max)}; use an integer from 1.`);
+  if (acquire !== undefined && !(Number.isInteger(acquire) && acquire >= 0 && acquire <= NO_LIMIT))
+    problems.push(
+      `pool.acquire is ${showValue(acquire)}; use a whole number of milliseconds, 0 for no limit.`,
+    );
+  return problems;
 }
 
 function nearNames(owner: string, options: object, names: readonly string[]): string[] {

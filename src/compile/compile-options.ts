@@ -7,7 +7,13 @@ import {
   OPERATIONS,
   type Operation,
 } from '../declare/crud-options.js';
-import { isWrite, PAST_ENDPOINTS, type RuledWork, SWITCHED_ROUTES } from '../declare/endpoint.js';
+import {
+  isWrite,
+  OPTION_ROUTE_NAMES,
+  PAST_ENDPOINTS,
+  type RuledWork,
+  SWITCHED_ROUTES,
+} from '../declare/endpoint.js';
 import { namedForm } from '../declare/named-types.js';
 import { isLeftOut } from '../describe/hooks-and-scopes-internals.js';
 import type { AttributeInfo, ModelInfo, RecordInfo } from '../describe/model-info.js';
@@ -85,6 +91,9 @@ export function compileEndpoints({ options, report }: OptionCheck): ReadonlySet<
       report(`readOnly is true, and endpoints has '${name}', which writes; remove one of the two.`);
     else endpoints.add(name);
   }
+  for (const name of OPTION_ROUTE_NAMES)
+    if (isReadOnly && isWrite(name) && options[name])
+      report(`readOnly is true, and ${name} writes; remove one of the two.`);
   return endpoints;
 }
 

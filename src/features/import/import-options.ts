@@ -77,17 +77,11 @@ export const checkImport: ResourceCheck = (plan, options) => {
     return [
       "upsert names keys that nothing uses; name 'upsert' in endpoints or in import.modes, or leave it out.",
     ];
-  if (modes.length === 0) return [];
-  const problems =
-    options.readOnly === true ? ['readOnly is true, and import writes; remove one of the two.'] : [];
-  if (!modes.includes('upsert') || plan.endpoints.has('upsert')) return problems;
+  if (!modes.includes('upsert') || plan.endpoints.has('upsert')) return [];
   const endpoints = new Set([...plan.endpoints, 'create', 'upsert'] as const);
-  return [
-    ...problems,
-    ...checkUpsert({ ...plan, endpoints }, options).map((each) =>
-      each.replace("endpoints has 'upsert'", "import.modes has 'upsert'"),
-    ),
-  ];
+  return checkUpsert({ ...plan, endpoints }, options).map((each) =>
+    each.replace("endpoints has 'upsert'", "import.modes has 'upsert'"),
+  );
 };
 
 /** Values of the parameters. */

@@ -236,21 +236,14 @@ function hiddenOfPairs(joined: Joined): ReadonlySet<string> {
 }
 
 /** Problems of the option with others. */
-export const checkLinks: ResourceCheck = (plan, { readOnly }) => {
-  const links = [...linksOf(plan)];
-  const problems =
-    readOnly === true && links.length > 0
-      ? ['readOnly is true, and links writes; remove one of the two.']
-      : [];
-  const touched = links.filter(([, { touch }]) => touch && plan.entityTag?.kind !== 'version');
-  return [
-    ...problems,
-    ...touched.map(
-      ([name]) =>
-        `links.${name}.touch raises a version, which the model does not have; give its @Table version: true, or leave it out.`,
-    ),
-  ];
-};
+export const checkLinks: ResourceCheck = (plan) =>
+  [...linksOf(plan)].flatMap(([name, { touch }]) =>
+    touch && plan.entityTag?.kind !== 'version'
+      ? [
+          `links.${name}.touch raises a version, which the model does not have; give its @Table version: true, or leave it out.`,
+        ]
+      : [],
+  );
 
 /** Problems of join models, whose options a controller may have. */
 export const relateLinks: RelationCompiler = ({ plan }, _models, resources) =>

@@ -213,14 +213,13 @@ describe('connecting an engine', () => {
 
     it('names the limits that were meant, which Sequelize and pg would ignore', async () => {
       const wrong = {
-        pool: { maxx: 3, max: NaN, acquire: Number.POSITIVE_INFINITY, idle: -1 },
+        pool: { maxx: 3, max: NaN, acquire: Number.POSITIVE_INFINITY },
         dialectOptions: { statementTimeout: 9, lock_timeout: 9 },
       } as never;
       expect(await configProblems(() => connect(wrong))).to.deep.equal([
         "pool has no option 'maxx'. Did you mean 'max'? The options are max, min, acquire, idle, evict, maxUses, validate.",
         'pool.max is NaN; use an integer from 1.',
-        'pool.acquire is Infinity; use milliseconds from 0 to 2147483647.',
-        'pool.idle is -1; use milliseconds from 0 to 2147483647.',
+        'pool.acquire is Infinity; use a whole number of milliseconds, 0 for no limit.',
         "dialectOptions has no option 'statementTimeout'. Did you mean 'statement_timeout'?",
       ]);
     });
