@@ -6,6 +6,7 @@ import {
   type IncludeOptions,
   type Model,
   type ModelStatic,
+  Op,
   Model as PlainModel,
   Utils,
   type WhereOptions,
@@ -84,6 +85,23 @@ interface ConditionGenerator {
 export function withScope<M extends object>(model: M, scope: AppliedScope): M {
   if (!('_scope' in model)) missing('Model._scope');
   return withMembers(model, { _scope: scope });
+}
+
+/**
+ * The same model, in whose queries the condition of its scope holds beside that of the query. Sequelize drops the first where it is no plain
+ * object, and where both are about one attribute, it has the second in its place (`whereMergeStrategy: 'overwrite'`).
+ */
+export function holdingScope<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+  const scope = scopeOf(model);
+  if (!scope.where) return model;
+  const { options } = model as object as CustomizedModel;
+  const combining = withMembers(model, { options: withMembers(options, { whereMergeStrategy: 'and' }) });
+  return withScope(combining, { ...scope, where: { [Op.and]: [inParentheses(scope.where)] } });
+}
+
+/** A condition that holds as a whole: Sequelize writes the OR of a literal as it is. */
+export function inParentheses(where: WhereOptions | undefined): WhereOptions {
+  return { [Op.and]: [where] } as WhereOptions;
 }
 
 /** The hooks of a model, or of an instance. */

@@ -16,6 +16,7 @@ import {
 import type { SortTerm } from '../../compile/resource-plan.js';
 import type { ModelClass } from '../../declare/crud-options.js';
 import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
+import { holdingScope, inParentheses } from '../../describe/hooks-and-scopes-internals.js';
 import { type RecordInfo, versionOf } from '../../describe/model-info.js';
 import { keyText, valuesOfId } from '../../describe/row-key.js';
 import { destroyingBy, findingGone } from '../../describe/sequelize-internals.js';
@@ -128,7 +129,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     const { where, ...options } = find;
     const order = this.#info.primaryKey.map(({ name }): OrderItem => [name, 'ASC']);
     const query = { order, ...options, ...queryOf(this.#info, { ...rows, where }), ...scope };
-    const found = await this.#model.findAll(exactly(this.#info, query));
+    const found = await keepingOurs(this.#model).findAll(exactly(this.#info, query));
     return foundAll(found.map((each) => keepExact(this.#info, each)));
   }
 
@@ -248,7 +249,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   async #checkGone(rows: SequelizeRows<M>, write: RowWrite, options: WriteOptions): Promise<void> {
     const dropped = (await this.#mayDrop(write, options)) && write;
     if (!dropped && !(write === 'delete' && deletesAlong(this.#model))) return;
-    const found = await this.#model.findOne({ ...queryOf(this.#info, rows), ...options });
+    const found = await keepingOurs(this.#model).findOne({ ...queryOf(this.#info, rows), ...options });
     if (found) throw whyUnwritten({ info: this.#info }, dropped ? { dropped } : null);
   }
 
@@ -266,16 +267,18 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   /** The static form reports how many there were; the instance's does not where it only marks rows. */
   #destroyRows(rows: SequelizeRows<M>, options: WriteOptions): Promise<number> {
     const isForced = rows.paranoid === false;
-    const { paranoid: _, ...where } = queryOf(this.#info, rows, 'other');
+    const isEach = destroysRecords(this.#model, isForced);
+    const model = holdingScope(this.#model);
+    const { paranoid: _, ...where } = queryOf(this.#info, rows, isEach ? 'select' : 'other');
     const asked = { ...where, ...(isForced ? { force: true } : {}), ...options };
-    if (destroysRecords(this.#model, isForced)) {
+    if (isEach) {
       // Records of other models may have hooks where this one has none.
       const { hooks: _, ...whole } = asked;
       const each = (changed: DestroyOptions) => this.#destroyEach(rows, options, changed);
-      return destroyingBy(this.#model, each).destroy(whole);
+      return destroyingBy(model, each).destroy(whole);
     }
-    const model = isForced ? findingGone(this.#model) : this.#model;
-    return model.destroy({ ...asked, individualHooks: hasDestroyHooks(this.#model) });
+    const individualHooks = hasDestroyHooks(this.#model);
+    return (isForced ? findingGone(model) : model).destroy({ ...asked, individualHooks });
   }
 
   /** @param changed the options, with the changes of hooks */
@@ -285,14 +288,12 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
     changed: StatementOptions,
   ): Promise<number> {
     const { where: asked, individualHooks: _each, type: _type, model: _model, ...own } = changed;
-    const { where, ...seen } = queryOf(this.#info, rows);
-    const aliased = { ...asked, ...where } as Rows<M>;
-    const locked = { ...this.#lockIn(options), ...options };
-    const found = await this.#model.findAll(exactly(this.#info, { where: aliased, ...locked, ...seen }));
-    const destroy = async (record: M) => {
-      await destroyRecord(record, this.#info, own);
-      return record;
-    };
+    // A hook may have put another condition in the place of that of the rows.
+    const parts = [inParentheses(asked ?? {}), rows.where ?? {}];
+    const both = { ...rows, where: { [Op.and]: parts } as Rows<M> };
+    const query = { ...this.#lockIn(options), ...options, ...queryOf(this.#info, both) };
+    const found = await keepingOurs(this.#model).findAll(exactly(this.#info, query));
+    const destroy = (record: M) => destroyRecord(record, this.#info, own).then(() => record);
     const { primaryKey } = this.#info;
     const byKey = (record: M) => ({ ...rows, where: this.#byId(idOfRecord(primaryKey, record), primaryKey) });
     for (const record of found.map((each) => keepExact(this.#info, each)))

@@ -4,7 +4,12 @@ import type { Literal } from 'sequelize/types/utils';
 import { followsRelation } from '../../compile/compile-sort.js';
 import type { Where } from '../../declare/attributes.js';
 import type { ModelClass } from '../../declare/crud-options.js';
-import { choiceProblem, scopeOf } from '../../describe/hooks-and-scopes-internals.js';
+import {
+  choiceProblem,
+  holdingScope,
+  inParentheses,
+  scopeOf,
+} from '../../describe/hooks-and-scopes-internals.js';
 import type { RecordInfo, RowKey } from '../../describe/model-info.js';
 import { valuesOfId } from '../../describe/row-key.js';
 import { watchingHooks } from '../../describe/sequelize-internals.js';
@@ -117,8 +122,11 @@ export function queryOf<M extends Model>(
   const ours = [before, within].flatMap((each) => (each ? sql`(${compilePredicate(each, column)})` : []));
   const conditions = range ? [...ours, sql`(${range})`] : ours;
   const seen = paranoid === false ? { paranoid } : {};
-  if (conditions.length === 0) return where ? { where, ...seen } : seen;
-  return { where: bothHold(where, literal(`(${quotedSql(joinSql(conditions, ' AND '))})`)), ...seen };
+  // Beside ours, a default scope cannot become a part of the caller's condition.
+  if (conditions.length === 0 && !(where && scopeOf(info.model).where))
+    return where ? { where, ...seen } : seen;
+  const text = conditions.length > 0 ? quotedSql(joinSql(conditions, ' AND ')) : 'true';
+  return { where: bothHold(where, literal(`(${text})`)), ...seen };
 }
 
 /** No attribute has it. */
@@ -130,17 +138,17 @@ const OURS = 'condition of ours';
  */
 function bothHold<M>(where: WhereOptions<M> | undefined, ours: Literal): WhereOptions<M> {
   const isPlain = where !== undefined && Object.getPrototypeOf(where) === Object.prototype;
-  // An OR in a literal of the caller's needs parentheses.
-  const theirs = isPlain || where === undefined ? where : { [Op.and]: [where] };
+  const theirs = isPlain || where === undefined ? where : inParentheses(where as WhereOptions);
   return { ...theirs, [OURS]: ours } as WhereOptions<M>;
 }
 
 /**
- * The same model for a SELECT: a hook that puts another condition in the place of `options.where` would find the rows of others.
+ * The same model for a SELECT, all conditions of which hold: a hook that puts another one in the place of `options.where` would find the rows of others.
  *
  * @throws TypeError in a query, for such a hook
  */
-export function keepingOurs<M extends Model>(model: ModelClass<M>): ModelClass<M> {
+export function keepingOurs<M extends Model>(unwatched: ModelClass<M>): ModelClass<M> {
+  const model = holdingScope(unwatched);
   if (!hasFindHooks(model)) return model;
   const isThere = (options: unknown) => holdsOurs(Object(options).where);
   return watchingHooks(model, (name, options) => {
