@@ -2,6 +2,7 @@
 import type { SortTerm } from '../compile/resource-plan.js';
 import type { TotalIs } from '../declare/count-options.js';
 import { describeFault } from '../errors/database-fault.js';
+import { MultipleResultsFound } from '../errors/errors.js';
 import { type Count, type Total, totalOfCounted, totalOfSeen } from '../operation/count.js';
 import type { KeysetWindow, ListOperation, OffsetWindow } from '../operation/operation.js';
 import {
@@ -92,6 +93,7 @@ export interface PageSource<Row, Range> {
  * Finds the page of a list.
  *
  * @throws InvalidCursorError for a place whose values are not of the columns' types, and for one of a row that has no such values
+ * @throws MultipleResultsFound where a page would begin or end between two rows with one key
  */
 export function findPage<Row, Range>(
   source: PageSource<Row, Range>,
@@ -177,11 +179,25 @@ async function findPlaced<Row, Range>(
   const begin = hasPlaceBefore ? 1 : 0;
   const items = rows.slice(begin, begin + size);
   const far = rows.length > begin + size ? placeOf(items.at(-1)) : null;
+  if (begin === 1 && rows[1] !== undefined && source.isPlace(rows[1])) throw severalAtPlace();
+  if (far && hasSameKey(far.values, source.valuesOf(rows[begin + size] as Row))) throw severalAtPlace();
   // Behind an empty page lies everything up to the place, and the row it was made from if that is still there.
   const near = place && (placeOf(items[0]) ?? { values: place.values, isInclusive: !place.isInclusive });
   const hasNear = near && (hasPlaceBefore || (await hasRows(source, reversed(walk), near)));
   const back = hasNear ? near : null;
   return isBackward ? { items: items.reverse(), next: back, prev: far } : { items, next: far, prev: back };
+}
+
+/** True for rows of a view, or of a table with heirs, that have one key. */
+function hasSameKey(values: KeyValues, others: KeyValues): boolean {
+  return values.every((value, index) => value === others[index]);
+}
+
+/** A page that began between two rows with one key would repeat or leave out one of them. */
+function severalAtPlace(): MultipleResultsFound {
+  return new MultipleResultsFound(
+    'More than one record has the same key, and no page can begin between them.',
+  );
 }
 
 /** A place that has only the key of its row. */

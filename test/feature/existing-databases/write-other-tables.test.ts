@@ -362,7 +362,7 @@ class Visit extends NumberedRow {
 }
 
 /** The same table, heirs and all. */
-@Crud({ prefix: '/all' })
+@Crud({ prefix: '/all', pagination: 'cursor', export: ['ndjson'] })
 @Table({ tableName: 'cities', ...HEIRED })
 class All extends Heired {}
 
@@ -465,6 +465,33 @@ except(OF_MANY).describe('a table with heirs', () => {
     const detail = 'There is more than one All with this id.';
     expectProblem(await agent.patch('/all/1').send({ name: 'x' }), 409, { detail });
     expect((await agent.get('/all/3')).body.name).to.equal('heir');
+  });
+
+  it('has no page that would begin between two rows with one key', async () => {
+    await fill();
+    const detail = 'More than one record has the same key, and no page can begin between them.';
+    for (const fastPath of [true, false]) {
+      const { agent } = await buildApp({
+        models: [All],
+        fastPath,
+        logger: new CapturedLog(),
+        indexAdvice: false,
+      });
+      const namesOf = ({ body }: Response) => body.items.map(({ name }: Heired) => name);
+      expectProblem(await agent.get('/all?size=1'), 409, { detail });
+      const first = await agent.get('/all?size=2').expect(200);
+      expect(namesOf(first)).to.have.members(['own', 'heir']);
+      const last = await agent.get(`/all?size=2&after=${first.body.next_cursor}`);
+      expectProblem(last, 409, { detail });
+      const all = await agent.get('/all?size=4').expect(200);
+      expect(namesOf(all)).to.have.members(['own', 'heir', 'other', 'heir']);
+      // One that came after the cursor was made.
+      const { body } = await agent.get('/all?size=3').expect(200);
+      await query("INSERT INTO capitals VALUES (2, 'late', NULL)");
+      for (const place of [`after=${body.next_cursor}`, `before=${body.next_cursor}`])
+        expectProblem(await agent.get(`/all?size=1&${place}`), 409, { detail });
+      await query("DELETE FROM capitals WHERE name = 'late'");
+    }
   });
 
   it('is refused where no table inherits, and beside @Crud', async () => {
