@@ -18,7 +18,15 @@ export function compileEntityTag(check: OptionCheck): EntityTagPlan | null {
   const version = versionOf(info.model);
   const etag: unknown = options.etag ?? (version === undefined ? false : 'version');
   if (etag === false) return null;
-  if (etag === 'xmin') return Object.freeze({ kind: 'xmin', attribute: XMIN, maximum: MAX_TRANSACTION });
+  if (etag === 'xmin') {
+    const ofModel = info.attributes.get(XMIN);
+    if (ofModel)
+      report(
+        "etag is 'xmin', and the model has an attribute of this name, whose values would be the tags; rename the attribute (its column " +
+          `keeps its name with @Column({ field: '${ofModel.column}' })).`,
+      );
+    return Object.freeze({ kind: 'xmin', attribute: XMIN, maximum: MAX_TRANSACTION });
+  }
   if (isPlain(etag)) return compileLock(check, etag as Readonly<Record<string, unknown>>);
   if (etag !== 'version') {
     report(

@@ -1,7 +1,7 @@
 /** Sequelize model class -> `ModelInfo`. Reads Sequelize's stored attributes; needs no reflected types. */
 
 import pg from 'pg';
-import { Model, type ModelAttributeColumnOptions } from 'sequelize';
+import { DataTypes, Model, type ModelAttributeColumnOptions } from 'sequelize';
 import { type ModelCtor, Sequelize } from 'sequelize-typescript';
 import type { ModelClass } from '../declare/crud-options.js';
 import { ConfigError } from '../util/config-error.js';
@@ -265,13 +265,18 @@ function nameOfTable(model: ModelClass): { readonly tableName: string; readonly 
 function attributeProblems(model: ModelClass): string[] {
   const { sequelize } = model;
   const all = model.getAttributes();
-  const columns = Object.entries(all).map(([name, { field = name }]) => field);
   return Object.entries(all).flatMap(([name, { field = name, primaryKey }]) => {
-    // Of a new row it takes the value of the first attribute that has or is called as a column.
-    if (primaryKey && field !== name && (Object.hasOwn(all, field) || columns.includes(name)))
+    const other = Object.hasOwn(all, field) ? all[field] : undefined;
+    // In orders, and in the row that a write returns, it takes the first attribute that has or is called as a column.
+    if (other?.field && other.field !== field && !(other.type instanceof DataTypes.VIRTUAL))
       return [
-        `${model.name}.${name}: its column '${field}', or its own name, is that of another attribute, and Sequelize would read the key of a ` +
-          'new row there; give the attributes of the key names that no other attribute or column has.',
+        `${model.name}.${name}: its column '${field}' has the name of another attribute, and Sequelize would sort by the other column, and show ` +
+          `its values after a write; rename the attribute '${field}' (its column keeps its name with @Column({ field: '${other.field}' })).`,
+      ];
+    if (primaryKey && other && field !== name)
+      return [
+        `${model.name}.${name}: its column '${field}' is that of another attribute, and Sequelize would read the key of a new row there; give ` +
+          'the attributes of the key columns that no other attribute has.',
       ];
     const misread = field === name && READ_OTHERWISE.test(name) ? null : misreadName(field);
     if (misread !== null) return [`${model.name}.${name}: its column ${misread}; ${RENAMED}`];

@@ -57,6 +57,12 @@ describe('the options etag and ifMatch', () => {
     expect(problemsOf(City, { ifMatch: 'required' })).to.deep.equal([
       "City: ifMatch is 'required', and the records have no tags; give its @Table version: true, or use etag: 'xmin'.",
     ]);
+    const Box = defineModel('Box', { xmin: { type: DataTypes.INTEGER, field: 'x_min' } });
+    expect(problemsOf(Box, { etag: 'xmin' })).to.deep.equal([
+      "Box: etag is 'xmin', and the model has an attribute of this name, whose values would be the tags; rename the attribute (its column " +
+        "keeps its name with @Column({ field: 'x_min' })).",
+    ]);
+    expect(problemsOf(Box)).to.deep.equal([]);
     expect(problemsOf(City, { etag: 'hash', ifMatch: 'always' })).to.deep.equal([
       `City: etag is "hash"; use 'version', 'xmin', false, or an object such as { attribute: 'lockVersion' }.`,
       `City: ifMatch is "always"; use 'optional' or 'required'.`,

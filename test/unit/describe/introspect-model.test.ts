@@ -58,14 +58,22 @@ describe('introspectModel', () => {
 
     it('refuses a key whose value Sequelize would read from another attribute', () => {
       const key = { type: DataTypes.INTEGER, primaryKey: true, field: 'code' };
-      for (const other of [
-        { code: { type: DataTypes.INTEGER } },
-        { size: { type: DataTypes.INTEGER, field: 'no' } },
-      ])
-        expect(introspectModel(defineModel('Odd', { no: key, ...other })).problems).to.deep.equal([
-          "Odd.no: its column 'code', or its own name, is that of another attribute, and Sequelize would read the key of a new row there; " +
-            'give the attributes of the key names that no other attribute or column has.',
-        ]);
+      const code = { type: DataTypes.INTEGER };
+      expect(introspectModel(defineModel('Odd', { no: key, code })).problems).to.deep.equal([
+        "Odd.no: its column 'code' is that of another attribute, and Sequelize would read the key of a new row there; give the attributes " +
+          'of the key columns that no other attribute has.',
+      ]);
+    });
+
+    it('refuses a column with the name of another attribute, which Sequelize would take for it', () => {
+      const text = { type: DataTypes.STRING };
+      const book = { name: { ...text, field: 'title' }, title: { ...text, field: 'heading' } };
+      expect(introspectModel(defineModel('Book', book)).problems).to.deep.equal([
+        "Book.name: its column 'title' has the name of another attribute, and Sequelize would sort by the other column, and show its values " +
+          "after a write; rename the attribute 'title' (its column keeps its name with @Column({ field: 'heading' })).",
+      ]);
+      const virtual = { raw: { ...text, field: 'state' }, state: { type: DataTypes.VIRTUAL } };
+      expect(introspectModel(defineModel('Virtual', virtual)).problems).to.deep.equal([]);
     });
 
     it('refuses columns with a parenthesis, where Sequelize takes them for no column', () => {

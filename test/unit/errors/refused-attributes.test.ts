@@ -11,8 +11,6 @@ const User = defineModel(
     nickname: { type: DataTypes.STRING, field: 'nick', unique: 'nick_in_team' },
     teamId: { type: DataTypes.INTEGER, field: 'team_id', unique: 'nick_in_team' },
     age: DataTypes.INTEGER,
-    // A name that is the column of another attribute.
-    nick: { type: DataTypes.STRING, field: 'nick_name' },
   },
   {
     tableName: 'users',
@@ -44,8 +42,6 @@ describe('refusedAttributes', () => {
     ['no name', {}, []],
     ['a column', { column: 'age' }, ['age']],
     ['a column under another name', { column: 'team_id' }, ['teamId']],
-    ['a column that another attribute is called like', { column: 'nick' }, ['nickname']],
-    ['the column of that other attribute', { column: 'nick_name' }, ['nick']],
     ['a column in this table', { column: 'age', table: 'users' }, ['age']],
     ['a column in another table', { column: 'age', table: 'teams' }, []],
     ['a column that nobody knows', { column: 'stranger' }, []],
