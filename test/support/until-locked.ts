@@ -13,3 +13,13 @@ export async function untilLocked(sequelize: Sequelize, count = 1): Promise<void
     await sleep(2);
   }
 }
+
+/** The outcome of a request that waits for a lock of another transaction, which has run a statement, and commits then. */
+export async function behind<T>(sequelize: Sequelize, text: string, send: () => PromiseLike<T>): Promise<T> {
+  const transaction = await sequelize.transaction();
+  await sequelize.query(text, { transaction });
+  const outcome = Promise.resolve(send());
+  await untilLocked(sequelize);
+  await transaction.commit();
+  return outcome;
+}

@@ -7,7 +7,6 @@ import type { Endpoint } from '../../declare/endpoint.js';
 import { describeAddressed, describeRecords } from '../../describe/describe-model.js';
 import { ownModel } from '../../describe/record.js';
 import { isKeyTrusted } from '../../describe/table-facts.js';
-import { ConcurrentModificationError } from '../../errors/errors.js';
 import type { AfterWrite, WrittenRecord } from '../../operation/feature.js';
 import type { Operation } from '../../operation/operation.js';
 import {
@@ -24,7 +23,7 @@ import { idTextOf, textOfId } from '../sql/encode-parameter.js';
 import type { FoundRecords, QueryContext, RecordCall } from './repository-operations.js';
 import { rowRecords } from './row-records.js';
 import { SequelizeExecutor } from './sequelize-executor.js';
-import { modelTriggers, needsReading, needsReadingAnew } from './update-record.js';
+import { modelTriggers, needsReadingAnew } from './update-record.js';
 
 /** Runs a read: with our own statements, or else by Sequelize. */
 export function readRecords<M extends Model>(
@@ -79,13 +78,7 @@ export async function writeRecords<M extends Model>(
     // A write reads from the primary: a replica may be behind.
     const place = isAlone ? { useMaster: true } : scope;
     const options = { ...call, ...hookOptions(model, 'write'), ...place };
-    try {
-      found = await executor.run(operation, access.slots, options);
-    } catch (error) {
-      // An update without a transaction was outrun, and has written nothing. In one it locks its row.
-      if (isAlone && error instanceof ConcurrentModificationError) return inOwn();
-      throw error;
-    }
+    found = await executor.run(operation, access.slots, options);
   }
   if (scope.transaction) await follow?.(found, statementRunner(sequelize).within(scope.transaction));
   return found;
@@ -170,7 +163,7 @@ function needsTransaction<M extends Model>(
     return true;
   switch (operation.kind) {
     case 'update':
-      return operation.differs ?? needsReading(model);
+      return true;
     case 'insert':
       return needsReadingAnew(model);
     case 'delete':

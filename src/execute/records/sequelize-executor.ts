@@ -72,7 +72,7 @@ import {
 import { type FinderCriteria, RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { firstRows, keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
-import { insertRecord, modelTriggers, needsLock, updateUnseen, type WriteOptions } from './update-record.js';
+import { insertRecord, modelTriggers, updateUnseen, type WriteOptions } from './update-record.js';
 
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
@@ -206,9 +206,10 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** @throws NotFoundError @throws ConcurrentModificationError */
   async #update(rows: SequelizeRows<M>, change: UpdateOperation, options: WriteOptions): Promise<M> {
-    const proven = () => needsLock(this.#model, this.provesWrites, options);
-    const isLocked = options.transaction && (change.touch || (await proven()));
-    const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
+    // Sequelize writes what differs from the row that it has read: one that was changed in between would be a mixture. A view may have no
+    // rows to lock.
+    const isLocked = change.touch || (await modelTriggers(this.#model, options)).isPlain;
+    const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lockIn(options) : {}) });
     if (!record) throw whyUnwritten({ info: this.#info }, null);
     await checkReferences(this.#info, this.#access, change.set, options, record);
     return this.#change(rows, record, options, (each) => updateUnseen(each, change, this.#access, options));

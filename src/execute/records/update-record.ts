@@ -145,28 +145,6 @@ export function modelTriggers<M extends Model>(
 }
 
 /**
- * True where the row has to be locked from its reading to its UPDATE: the result does not show that the row was written, or a version that
- * another request has raised meanwhile would refuse it. A view may have no rows to lock.
- *
- * @param isProven true where the row is read again afterwards, where only code of this request may have moved it
- */
-export async function needsLock<M extends Model>(
-  model: ModelClass<M>,
-  isProven: boolean,
-  options: WriteOptions,
-): Promise<boolean> {
-  const plain = model as unknown as ModelClass;
-  const triggers = await modelTriggers(model, options);
-  if (!triggers.isPlain) return false;
-  return isProven || versionOf(plain) !== undefined || !returnedAttributes(plain, triggers);
-}
-
-/** True where an update of a model reads the row that it has written: both have to be in one transaction then. */
-export async function needsReading<M extends Model>(model: ModelClass<M>): Promise<boolean> {
-  return returnedAttributes(model as unknown as ModelClass, await modelTriggers(model)) === null;
-}
-
-/**
  * The attributes of the row that an UPDATE returns. They are null where a query might return another row, or where
  * hooks, scopes and methods of the user's would see the difference. Sequelize counts versions itself, and takes no other.
  */

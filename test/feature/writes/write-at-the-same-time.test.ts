@@ -3,7 +3,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
-import type { Response } from 'supertest';
 import { Crud, crudController } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
@@ -12,7 +11,7 @@ import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
-import { untilLocked } from '../../support/until-locked.js';
+import { behind } from '../../support/until-locked.js';
 
 @Crud()
 @Table({ tableName: 'seats', timestamps: false, version: true })
@@ -75,16 +74,20 @@ describe('writing at the same time', () => {
 });
 
 const ONE = { type: DataType.INTEGER, allowNull: false, defaultValue: 1 };
-const PLAIN = { n: ONE, tenant: ONE };
+const PLAIN = { n: ONE, m: ONE, tenant: ONE };
 /** A rule of Sequelize's has Sequelize write it on either path. */
-const RULED = { n: { ...ONE, validate: { min: 0 } }, tenant: ONE };
+const RULED = { n: { ...ONE, validate: { min: 0 } }, m: ONE, tenant: ONE };
 const SOFT = { timestamps: true, createdAt: false, updatedAt: false, paranoid: true };
-const crud = { scope: { tenant: () => 1 } };
-const Ruled = served('ruled', RULED, { table: SOFT });
+const open = { endpoints: ['list', 'read', 'create', 'update', 'replace', 'delete'] };
+const crud = { ...open, scope: { tenant: () => 1 } };
+const Ruled = served('ruled', RULED, { crud: open, table: SOFT });
 const Counted = served('counted', RULED, { crud, table: { ...SOFT, version: true } });
 const Hooked = served('hooked', RULED, { crud, table: { ...SOFT, hooks: { beforeUpdate() {} } } });
 /** Its default scope has the row read again. */
-const Sighted = served('sighted', RULED, { table: { ...SOFT, defaultScope: { where: { tenant: 1 } } } });
+const Sighted = served('sighted', RULED, {
+  crud: open,
+  table: { ...SOFT, defaultScope: { where: { tenant: 1 } } },
+});
 const Called = served('called', RULED, { crud, table: SOFT });
 /** Our statements write it on the fast path. */
 const Plain = served('plain', PLAIN, { crud });
@@ -99,23 +102,13 @@ describe('a change and its answer', () => {
     // One request changes the rows that the others are about to write.
     minPool: 6,
   }));
-  const query = (text: string) => site.engine.sequelize.query(text);
+  const sequelize = () => site.engine.sequelize;
+  const query = (text: string) => sequelize().query(text);
 
   const refill = ({ tableName }: { readonly tableName: string }) =>
     query(`TRUNCATE ${tableName} RESTART IDENTITY; INSERT INTO ${tableName} DEFAULT VALUES`);
 
   beforeEach(() => Promise.all(MODELS.map(refill)));
-
-  /** The answer to a request that waits for another transaction, which commits then. */
-  async function behind(text: string, send: () => PromiseLike<Response>): Promise<Response> {
-    const { sequelize } = site.engine;
-    const transaction = await sequelize.transaction();
-    await sequelize.query(text, { transaction });
-    const answer = Promise.resolve(send());
-    await untilLocked(sequelize);
-    await transaction.commit();
-    return answer;
-  }
 
   async function written(table: string): Promise<unknown> {
     const [rows] = await query(`SELECT n FROM ${table}`);
@@ -135,11 +128,23 @@ describe('a change and its answer', () => {
         ...[...deleting, ...moving].map((each) => [each, change] as const),
         ...deleting.map((each) => [each, () => site.agent.delete(path)] as const),
       ]) {
-        expectProblem(await behind(`UPDATE ${table} SET ${what}`, send), 404, { detail });
+        expectProblem(await behind(sequelize(), `UPDATE ${table} SET ${what}`, send), 404, { detail });
         expect(await written(table)).to.deep.equal([{ n: 1 }]);
         await refill(model);
       }
     });
+
+    for (const method of ['patch', 'put'] as const)
+      it(`by ${method} of ${table} are no mixture with the change that the request has waited for`, async () => {
+        // The row has this `n` already, until the other transaction commits.
+        const values = { n: 1, m: 2 };
+        const send = () => site.agent[method](`/${table}/1`).send(values);
+        const { status, body } = await behind(sequelize(), `UPDATE ${table} SET n = 5, m = 7`, send);
+        expect(status, JSON.stringify(body)).to.equal(200);
+        expect(body).to.include(values);
+        const [rows] = await query(`SELECT n, m FROM ${table}`);
+        expect(rows).to.deep.equal([values]);
+      });
 
     it(`[U1] of ${table} are those of one request`, async () => {
       for (let round = 0; round < 10; round += 1) {
