@@ -13,7 +13,7 @@ import type {
   UpdateMatching,
   UpsertMany,
 } from '../../operation/operation.js';
-import { allOf, compared, withKeys } from '../../operation/predicates.js';
+import { allOf, compared } from '../../operation/predicates.js';
 import { isOfChangedTable, type StatementTarget } from '../../postgres/index.js';
 import { BoundedCache } from '../../util/memo.js';
 import { arrayLiteral, intoCells, intoSlots, now, RowEncoder, textsOfId } from '../sql/encode-parameter.js';
@@ -230,11 +230,7 @@ export class ManyRows {
       const statement = this.#statements().get(shape, () => compileUpdateFree(this.#table, free, isOne));
       const written = await on.write(statement.text, fillSlots(statement, filled));
       if (written.count === items.length) return written;
-      // The others had the values, or are not there.
-      const texts = rows.map((_, row) => keys.map((part) => part[row] as string));
-      const named = allOf(where, withKeys(address, texts));
-      const found = await this.updateMatching({ where: named, set: {}, maximum: items.length }, slots, on);
-      return found && !found.isExceeded && found.found === items.length ? written : null;
+      // The others are not there, or had the values, maybe until another transaction commits.
     }
     const statement = this.#statements().get(
       `update ${returning.columns.join('\0')} ${state ?? ''} ${always} ${isTouched} ${marks.join()} ${created?.shape ?? ''} ${lifted.shape}`,

@@ -188,6 +188,7 @@ export function compileUpdateMany(table: TableSql, update: UpdateManySql): State
         ? []
         : keys.map((part, index) => sql`${part} AS ${raw(`${rowKey(info)}${index}`)}`)),
       ...(state === null ? [] : [stateSql(state)]),
+      ...set.map(({ attribute }, index) => sql`${column(attribute.name)} AS ${raw(`o${index}`)}`),
       ...sums.map(([index, { attribute }]) => sql`${column(attribute.name)} IS NULL AS ${raw(`e${index}`)}`),
       ...selected.map((each, index) => sql`${each} AS ${names[index] as SqlFragment}`),
     ],
@@ -320,21 +321,27 @@ function updateJudged(table: TableSql, update: UpdateManySql): SqlFragment {
     key && more.length === 0
       ? [sql`${key} = ANY(ARRAY(SELECT ${keys[0] as SqlFragment} FROM ${JUDGED}))`]
       : [];
-  return updateFrom(table, update, JUDGED, [
+  const conditions = [
     ...looked,
     ...info.primaryKey.map(
       ({ name }, index) => sql`${column(name)} = ${JUDGED}.${keys[index] as SqlFragment}`,
     ),
     NONE_REFUSED,
-  ]);
+  ];
+  // The row itself is the one from before the lock was waited for, and would be left out where that one had the value.
+  return updateFrom(table, update, JUDGED, conditions, (index) => sql`${JUDGED}.${raw(`o${index}`)}`);
 }
 
-/** @param from the table `.judged`, with the values */
+/**
+ * @param from the table `.judged`, with the values
+ * @param before makes the value that an attribute has
+ */
 function updateFrom(
   table: TableSql,
   { set, unseen, isTouched }: Pick<UpdateManySql, 'set' | 'unseen' | 'isTouched'>,
   from: SqlFragment,
   conditions: readonly SqlFragment[],
+  before: (index: number, attribute: string) => SqlFragment = (_, attribute) => table.column(attribute),
 ): SqlFragment {
   const { source, column } = table;
   const assignments = set.map(({ attribute, isPartial }, index) => {
@@ -347,7 +354,7 @@ function updateFrom(
   });
   const differences = set.map(({ attribute: { name, type, isAdded }, isPartial }, index) => {
     const value = sql`${JUDGED}.${raw(`${isComparedAsText(type) && !isAdded ? 't' : 'v'}${index}`)}`;
-    const changes = isAdded ? sql`${value} <> 0` : changedSql(type, column(name), value);
+    const changes = isAdded ? sql`${value} <> 0` : changedSql(type, before(index, name), value);
     const differs = unseen?.has(name) ? raw('true') : changes;
     return isPartial ? sql`${JUDGED}.${raw(`h${index}`)} AND ${differs}` : differs;
   });

@@ -40,7 +40,8 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
   if (set.length === 0) return writeMatching(table, update, 'NO KEY UPDATE', null);
   return writeMatching(table, update, 'NO KEY UPDATE', {
     head: sql`UPDATE ${source} SET ${changesSql(table, set)} FROM ${FOUND}`,
-    conditions: [differsSql(set, column, always)],
+    conditions: [sql`${FOUND}.differs`],
+    differs: differsSql(set, column, always),
   });
 }
 
@@ -73,6 +74,8 @@ export const LEFT_BEHIND = '22P02';
 interface MatchingWrite {
   readonly head: SqlFragment;
   readonly conditions: readonly SqlFragment[];
+  /** Condition on a locked row, which is the column `differs` of the found ones: the statement itself sees the rows from before it waited. */
+  readonly differs?: SqlFragment;
   /** True where the statement fails unless it writes all rows. Default: false. */
   readonly isWhole?: boolean;
 }
@@ -88,7 +91,8 @@ function writeMatching(
   const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
   // Two statements that lock the same rows do so in one order.
   const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;
-  const rows = sql`SELECT ${joinSql(found, ', ')}${may} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
+  const differs = write?.differs ? sql`, (${write.differs}) AS differs` : raw('');
+  const rows = sql`SELECT ${joinSql(found, ', ')}${may}${differs} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
   const marks = [
     ...(allowed === null ? [] : [raw('coalesce(bool_and(may), true)')]),
     ...references.map((each) => compilePredicate(each, column)),

@@ -2,12 +2,13 @@
 import { expect } from 'chai';
 import { Line, Order } from '../../models/orders.js';
 import { describeNested, serveOrders } from '../../support/nested-orders.js';
+import { behind } from '../../support/until-locked.js';
 import { withHook } from '../../support/with-hook.js';
 
 const CLIENTS = 16;
 
 describeNested('nested writes of one order at once', () => {
-  const { site, query } = serveOrders({ minPool: 1 });
+  const { site, query } = serveOrders({ minPool: 4 });
   const patch = (body: object, headers: Readonly<Record<string, string>> = {}) =>
     site.agent
       .patch('/orders/1')
@@ -41,6 +42,27 @@ describeNested('nested writes of one order at once', () => {
     expect(order?.version).to.equal(CLIENTS);
     const [lines] = await query<{ count: number }>('SELECT count(*)::int AS count FROM lines');
     expect(lines?.count).to.equal(2 * CLIENTS);
+  });
+
+  it('have all values of lines that another transaction has changed meanwhile', async () => {
+    const update = [
+      { id: 1, qty: 0 },
+      { id: 2, qty: 5 },
+    ];
+    const change = 'UPDATE lines SET qty = 4';
+    const { status, body } = await behind(site.engine.sequelize, change, () => patch({ lines: { update } }));
+    expect(status, JSON.stringify(body)).to.equal(200);
+    expect(await query('SELECT id, qty FROM lines WHERE id < 3 ORDER BY id')).to.deep.equal(update);
+  });
+
+  it('have all values of a line and a note that another transaction has changed meanwhile', async () => {
+    await query(`INSERT INTO notes ("orderId", text) VALUES (1, 'new')`);
+    const change = `UPDATE lines SET qty = 4; UPDATE notes SET text = 'theirs'`;
+    const body = { lines: { update: [{ id: 1, qty: 0 }] }, note: { update: { id: 1, text: 'ours' } } };
+    const { status, text } = await behind(site.engine.sequelize, change, () => patch(body));
+    expect(status, text).to.equal(200);
+    const stored = 'SELECT qty, text FROM lines, notes WHERE lines.id = 1';
+    expect(await query(stored)).to.deep.equal([{ qty: 0, text: 'ours' }]);
   });
 
   it('let one of those with the same tag win', async () => {
