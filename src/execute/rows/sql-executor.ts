@@ -256,20 +256,19 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
       const isAlone = areThere || returning.columns.includes(XMIN);
       const writing = write(on, statement, filled, isAlone ? undefined : this.#keyOf(where, slots));
       const changed = await (shape.includes('+') ? writing.catch(throwOfSums(set)) : writing);
-      const isWritten = changed.rows.length > 0;
       if (differs) {
         // A trigger that returns OLD leaves the row as it was, and counts as a write.
         await this.#refuseDropped('update', where, filled, on);
         return changed;
       }
-      if (isWritten) {
-        // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
-        const after = triggersOf(this.#compiler.table, on);
-        if (!(isPromise(after) ? await after : after).hideUpdates) return changed;
-      } else {
-        const found = await this.#explain(operation, shape, statement, filled, on);
-        if (touch === undefined || found.rows.length === 0) return found;
+      if (changed.rows.length === 0) {
+        // The lock waits for others: the row may differ from the values by then.
+        if (touch !== undefined) await this.#read(where, returning, slots, on, true);
+        return this.#explain(operation, shape, statement, filled, on);
       }
+      // Triggers are read again where PostgreSQL has reported meanwhile that the table was changed.
+      const after = triggersOf(this.#compiler.table, on);
+      if (!(isPromise(after) ? await after : after).hideUpdates) return changed;
     }
     return this.#read(where, returning, slots, on, touch !== undefined);
   }
@@ -357,8 +356,8 @@ export class SqlExecutor implements Executor<AnyRows, StatementTarget | undefine
     const statement = this.#compiler.replace(shape, isChanged ? changes : null, changing, references);
     const written = await write(on, statement, filled);
     const isDone = written.rows.length > 0 || only === 'create';
+    if (touch && !isDone) await this.#read(where, returning, slots, on, true);
     const found = isDone ? written : await this.#explain(changing, changes, statement, filled, on);
-    if (touch && !isDone && found.rows.length > 0) await this.#read(where, returning, slots, on, true);
     // The column behind those of a row is true for a new one; that of one as the values say does not differ.
     if (found.rows.length > 0) return { ...found, isNew: found.rows[0]?.at(-1) === 't' };
     if (only === 'create' && (await this.#isThere(where, filled, on))) return { ...found, isNew: false };
