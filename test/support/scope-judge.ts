@@ -59,7 +59,8 @@ function isOfFound(
   const isKeyOf = (table: string, name = 'k0') =>
     texts.includes(`${String(alias)} . "id" = ${table} . ${name}`);
   const found = tables.get('".found"') ?? '';
-  if (/^\(SELECT [^(]* FROM "notes" /.test(found) && isKeyOf('".found"')) return true;
+  if (/^\(SELECT (?:[^()]|\((?!SELECT)[^()]*\))* FROM "notes" /.test(found) && isKeyOf('".found"'))
+    return true;
   const judged = tables.get('".judged"') ?? '';
   return (
     (isKeyOf('".judged"') || (isKeyOf('".judged"', 'key0') && found.includes(' . "id" AS key0 '))) &&
