@@ -96,6 +96,8 @@ export function holdingScope<M extends Model>(model: ModelClass<M>): ModelClass<
   if (!scope.where) return model;
   const { options } = model as object as CustomizedModel;
   const combining = withMembers(model, { options: withMembers(options, { whereMergeStrategy: 'and' }) });
+  // Where another version of Sequelize has the scope elsewhere, a plain condition holds as it is.
+  if (!('_scope' in model) && Object.getPrototypeOf(scope.where) === Object.prototype) return combining;
   return withScope(combining, { ...scope, where: { [Op.and]: [inParentheses(scope.where)] } });
 }
 
