@@ -71,6 +71,8 @@ function compileEvents(plan: ResourcePlan): EventMaker {
   return ({ unreadable }, [place, kind, at, before, after, columns, counted, request_id]) => {
     const placed = (event: ChangeEvent): PlacedEvent => ({ place: BigInt(place), resource, event });
     if (kind === 't') return [placed({ op: 'reset', at, request_id })];
+    // No values are left that say of which record it is, nor who may see that.
+    if (kind === 'e') return [placed({ op: 'reset', at, request_id: null })];
     const [old, id] = [idOf(before), idOf(after)];
     const gone = typeof old === 'string' ? [placed({ op: 'delete', id: old, at, request_id })] : [];
     if (typeof id !== 'string') return gone;

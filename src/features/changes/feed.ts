@@ -320,7 +320,7 @@ async function crowdedSources(
 ): Promise<ReadonlySet<string>> {
   const sources = [...new Set(conditions.map(({ resource }) => sourceOf(resource.plan)))];
   const counts = sources.map((source) => {
-    const events = ticks.between(from, to, raw('1'), sql`c.source = ${source} AND c.op <> 'e'`);
+    const events = ticks.between(from, to, raw('1'), sql`c.source = ${source}`);
     const most = raw(String(MOST));
     return sql`SELECT ${source} AS c0 FROM (SELECT * FROM (${events}) AS c LIMIT ${most} + 1) AS c HAVING count(*) > ${most}`;
   });
@@ -329,7 +329,8 @@ async function crowdedSources(
 }
 
 async function countSources(ticks: Ticks, { from, to }: Place): Promise<ReadonlyMap<string, number>> {
-  const events = ticks.between(from, to, raw('c.source'), raw("c.op <> 'e'"));
+  // The erasure of an actor is of no source.
+  const events = ticks.between(from, to, raw('c.source'), raw("c.source <> ''"));
   const statement = sql`SELECT c.source AS c0, count(*)::text AS c1 FROM (${events}) AS c GROUP BY 1 UNION ALL SELECT '', '1' WHERE ${ticks.has(to)}`;
   const isWhole = (rows: readonly (readonly (string | null)[])[]) => rows.some(([source]) => source === '');
   const rows = await ticks.read(statement);

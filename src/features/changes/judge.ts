@@ -138,10 +138,14 @@ export async function judge(
   if (row[2] !== 'true') throw new Error(`The tick ${window.to.n} is gone.`);
   const [looked, last, , found] = row;
   const rows = JSON.parse(found ?? '[]') as EventRow[];
-  const events = eventsOf(resource);
+  const make = eventsOf(resource);
+  const events = rows.flatMap((each) => make(condition.form, each));
   return {
     last: Number(looked) < size ? null : BigInt(last ?? 0),
-    events: rows.flatMap((each) => events(condition.form, each)),
+    // A purge of many records erases each of them: the last reset is enough.
+    events: events.filter(
+      ({ event }, index) => event.op !== 'reset' || events[index + 1]?.event.op !== 'reset',
+    ),
   };
 }
 
@@ -169,9 +173,9 @@ function compileJudgement(
   const changed = sql`ARRAY(SELECT k.key FROM jsonb_each(${EVENT}.new) AS k WHERE ${EVENT}.old -> k.key IS DISTINCT FROM k.value) || coalesce(${EVENT}.left_out, '{}')`;
   const time = momentSql(sql`${EVENT}.at`);
   const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
-  const own = sql`c.source = ${sourceOf(plan)} AND c.op <> 'e' AND c.id > ${String(after)}::int8`;
+  const own = sql`c.source = ${sourceOf(plan)} AND c.id > ${String(after)}::int8`;
   const rest = ticks.between(from, to, COLUMNS, own);
   const page = sql`SELECT * FROM (${rest}) AS c ORDER BY id LIMIT ${raw(String(size))}`;
-  const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op = 't' OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
+  const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op IN ('t', 'e') OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
   return sql`WITH page AS (${page}) SELECT (SELECT count(*) FROM page)::text AS c0, (SELECT max(id) FROM page)::text AS c1, ${ticks.has(to)}::text AS c2, (${seen})::text AS c3`;
 }
