@@ -20,6 +20,7 @@ import { keptIn } from '../../util/memo.js';
 import { excludedAttributes } from '../capture/capture-options.js';
 import { sourceOf } from '../capture/change-table.js';
 import { imageRow, imageTest, momentSql } from '../capture/image-sql.js';
+import { imageSql, leftOutSql } from '../capture/renamed-columns.js';
 import type { Ticks } from '../capture/ticks.js';
 import { type EventRow, eventsOf, type PlacedEvent } from './change-event.js';
 import type { Place } from './place.js';
@@ -175,7 +176,8 @@ function compileJudgement(
   const row = sql`json_build_array(${EVENT}.id::text, ${EVENT}.op::text, ${time}, ".old".id, ".new".id, CASE WHEN ${EVENT}.op = 'u' THEN to_json(${changed}) ELSE '[]' END, ${counted}, ${EVENT}.context ->> 'request_id')`;
   const own = sql`c.source = ${sourceOf(plan)} AND c.id > ${String(after)}::int8`;
   const rest = ticks.between(from, to, COLUMNS, own);
-  const page = sql`SELECT * FROM (${rest}) AS c ORDER BY id LIMIT ${raw(String(size))}`;
+  const images = sql`${imageSql(plan, 'c.old')} AS old, ${imageSql(plan, 'c.new')} AS new, ${leftOutSql(plan, 'c.left_out')} AS left_out`;
+  const page = sql`SELECT c.id, c.op, c.at, c.context, ${images} FROM (${rest}) AS c ORDER BY c.id LIMIT ${raw(String(size))}`;
   const seen = sql`SELECT json_agg(${row} ORDER BY ${EVENT}.id) FROM page AS ${EVENT} ${image('old')} ${image('new')} WHERE ${EVENT}.op IN ('t', 'e') OR ".old".id IS NOT NULL OR ".new".id IS NOT NULL`;
   return sql`WITH page AS (${page}) SELECT (SELECT count(*) FROM page)::text AS c0, (SELECT max(id) FROM page)::text AS c1, ${ticks.has(to)}::text AS c2, (${seen})::text AS c3`;
 }

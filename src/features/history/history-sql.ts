@@ -19,6 +19,7 @@ import { quoteText } from '../../util/quote-text.js';
 import { historyOf } from '../capture/capture-options.js';
 import { changeTables, keyRow, keyText, rowIdSql, sourceOf } from '../capture/change-table.js';
 import { imageCondition, imageRow, momentSql } from '../capture/image-sql.js';
+import { imageSql, leftOutSql } from '../capture/renamed-columns.js';
 import { soundImage } from '../capture/sound-image.js';
 import { rowsAsked } from '../soft-delete/deletion.js';
 
@@ -147,7 +148,7 @@ export function changesSql(plan: Past, access: Access, choice: ChangeChoice): Sq
       imagesSql(plan),
       sql`CROSS JOIN LATERAL (SELECT ${seenOf('i.old')} AS old, ${seenOf('i.new')} AS new OFFSET 0) AS s`,
       // One side of a change says nothing of the other one.
-      sql`CROSS JOIN LATERAL (SELECT ARRAY(SELECT k FROM unnest(c.left_out) AS k WHERE k = ANY(${textArray(choice.named)})`,
+      sql`CROSS JOIN LATERAL (SELECT ARRAY(SELECT k FROM unnest(${leftOutSql(plan, 'c.left_out')}) AS k WHERE k = ANY(${textArray(choice.named)})`,
       sql`AND (c.old IS NOT NULL) = (s.old IS NOT NULL) AND (c.new IS NOT NULL) = (s.new IS NOT NULL)) AS left_out) AS l`,
       sql`WHERE c.source = ${sourceOf(plan)} AND c.row_id = ${row}${behind}`,
       sql`AND (s.old IS NOT NULL OR s.new IS NOT NULL) AND (${differs} OR l.left_out <> '{}')`,
@@ -204,20 +205,6 @@ export function stateSql(plan: Past, access: Access, row: string, change: string
 function storedTexts(side: string, other: string, columns: SqlFragment): SqlFragment {
   const own = `e.${side}`;
   return sql`(SELECT jsonb_object_agg(k, (${raw(own)} -> k)::text) FROM unnest(${columns}) AS k WHERE ${raw(own)} -> k IS DISTINCT FROM ${raw(`e.${other}`)} -> k AND ${raw(own)} ? k)`;
-}
-
-/** An image with the columns of today. @param image a column of `crud_changes` */
-function imageSql(plan: Past, image: string): SqlFragment {
-  const renamed = Object.entries(historyOf(plan)?.renamed ?? {});
-  if (renamed.length === 0) return raw(image);
-  const names = renamed.map(([old, name]) => {
-    const column = plan.info.attributes.get(name)?.column ?? name;
-    return `(${quoteText(old)}, ${quoteText(column)})`;
-  });
-  return raw(
-    `${image} || (SELECT coalesce(jsonb_object_agg(now, ${image} -> before), '{}') FROM (VALUES ${names.join()}) AS names (before, now) ` +
-      `WHERE ${image} ? before AND NOT ${image} ? now)`,
-  );
 }
 
 function textArray(names: readonly string[]): SqlFragment {

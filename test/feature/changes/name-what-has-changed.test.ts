@@ -92,6 +92,18 @@ class Article extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
+@Crud({
+  changes: true,
+  history: { exclude: ['plan'], renamed: { town: 'city', org: 'tenant', map: 'plan' } },
+  scope: { tenant: () => 1 },
+})
+@Table({ tableName: 'streets', timestamps: false })
+class Street extends NumberedRow {
+  @Column(DataType.INTEGER) declare tenant: number;
+  @Column(DataType.TEXT) declare city: string | null;
+  @Column(DataType.TEXT) declare plan: string | null;
+}
+
 @Crud({ changes: true })
 @Table({ tableName: 'moments', timestamps: false })
 class Moment extends Model {
@@ -111,7 +123,7 @@ interface Event {
 
 describe('an event', () => {
   const site = serveTestApp(() => ({
-    models: [City, Tower, Label, Person, Lock, Room, Gate, Article, Moment],
+    models: [City, Tower, Label, Person, Lock, Room, Gate, Article, Street, Moment],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -186,6 +198,26 @@ describe('an event', () => {
       await sql('UPDATE gates SET "lockId" = 1');
     });
     expect(gates).to.deep.equal([{ op: 'update', id: '1', changed: [] }]);
+  });
+
+  it('is there where columns have got another name behind the place of the follower', async () => {
+    await sql(`INSERT INTO streets VALUES (1, 1, 'Rome', 'a'), (2, 1, 'Oslo', 'b'), (3, 2, 'Bern', 'c')`);
+    const events = await eventsOf('/streets/changes', async () => {
+      await sql(`UPDATE streets SET city = 'Paris'; UPDATE streets SET plan = 'z' WHERE id = 1`);
+      await sql('DELETE FROM streets WHERE id IN (2, 3)');
+      // As they were stored under the names of then.
+      const past = (side: string) =>
+        `${side} - '{city,tenant}'::text[] || jsonb_build_object('town', ${side} -> 'city', 'org', ${side} -> 'tenant')`;
+      await sql(
+        `UPDATE crud_changes SET old = ${past('old')}, new = ${past('new')}, left_out = array_replace(left_out, 'plan', 'map') WHERE source = 'streets'`,
+      );
+    });
+    expect(events).to.deep.equal([
+      { op: 'update', id: '1', changed: ['city'] },
+      { op: 'update', id: '2', changed: ['city'] },
+      { op: 'update', id: '1', changed: ['plan'] },
+      { op: 'delete', id: '2' },
+    ]);
   });
 
   it('says that the old id is gone where the id has changed, on one page', async () => {

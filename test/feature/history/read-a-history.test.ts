@@ -16,7 +16,7 @@ const isStaff = (request: { get(name: string): string | undefined }) => request.
   visible: (request) => (isStaff(request) ? filter`grade<=9` : filter`grade<=5,grade=isnull=true`),
   can: { history: (request) => request.get('Role') !== 'guest', deleted: (request) => isStaff(request) },
   fields: { wage: { read: isStaff, update: isStaff } },
-  history: { exclude: ['photo'], renamed: { town: 'city' } },
+  history: { exclude: ['photo'], renamed: { town: 'city', portrait: 'photo' } },
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'history'],
   pageSize: { default: 5, max: 10 },
 })
@@ -246,6 +246,14 @@ except({ session: REASON, records: REASON }).describe('the history of a record',
     const [last, moved] = await items(HISTORY);
     expect(last?.changes).to.deep.equal({ name: { from: 'Ann', to: 'x' } });
     expect(moved?.changes['city']).to.deep.equal({ from: 'Rome', to: 'Oslo' });
+  });
+
+  it('names a column without stored values that had another name', async () => {
+    await insert();
+    await sql(`UPDATE workers SET photo = 'y'`);
+    await sql(`UPDATE crud_changes SET left_out = array_replace(left_out, 'photo', 'portrait')`);
+    const [last] = await items(HISTORY);
+    expect(last?.changed).to.deep.equal(['photo']);
   });
 
   it('shows a value that no longer fits as it was stored', async () => {
