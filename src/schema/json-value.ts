@@ -1,4 +1,5 @@
 /** Checks JSON inside a body. */
+import { compareExact, exactNumber } from '../util/exact-number.js';
 import { bodyPointer } from './request-issue.js';
 import { isStorableText } from './wire-value.js';
 
@@ -59,6 +60,20 @@ export function isFarNumber(text: string): boolean {
   if (digits === undefined) return false;
   const number = Number(text);
   return !Number.isFinite(number) || (number === 0 && /[1-9]/.test(digits));
+}
+
+/** A text or a number of JSON. */
+export const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+
+/** True for JSON with a number that is another one once it is parsed, or that no body may have. */
+export function losesDigits(json: string): boolean {
+  return (json.match(JSON_TOKEN) ?? []).some((token) => !token.startsWith('"') && isRounded(token));
+}
+
+function isRounded(text: string): boolean {
+  const number = Number(text);
+  const [stored, parsed] = [exactNumber(text), exactNumber(number)];
+  return !isJsonNumber(number) || !stored || !parsed || compareExact(stored, parsed) !== 0;
 }
 
 const FAR = /^-?(\d+(?:\.\d+)?)(?:[eE][+-]?\d+)?$/;

@@ -37,6 +37,7 @@ import { parsePathId } from '../../request/read-id.js';
 import { withMembers } from '../../respond/row-view.js';
 import { wireFormat } from '../../respond/wire-format.js';
 import { bodySchema, unknownProperty } from '../../schema/body-schema.js';
+import { losesDigits } from '../../schema/json-value.js';
 import { hasType, isTransformed } from '../../schema/model-decorators.js';
 import { bodyPointer, InvalidBodyError, notAnObject } from '../../schema/request-issue.js';
 import { historyOf } from '../capture/capture-options.js';
@@ -219,8 +220,7 @@ function compileValues(resource: Resource) {
       } else if (isUpdated && (text === undefined || (text !== 'null' && value === null))) skipped.push(name);
       else if (!differs) continue;
       // No body has such a value, or code of the model makes another one of it.
-      else if (!isUpdated || hasSetter || (type.kind === 'date' && MICROSECONDS.test(text ?? '')))
-        skipped.push(name);
+      else if (!isUpdated || hasSetter || isInexact(type, text ?? '')) skipped.push(name);
       else body[name] = value === null ? null : format(value);
     }
     const { values, ...parsed } = await parseValues(request, access, body);
@@ -239,6 +239,16 @@ function compileValues(resource: Resource) {
 
 /** Digits of a moment that its text in a body does not have. */
 const MICROSECONDS = /\.\d{3}\d*[1-9]/;
+
+/** True for a stored value that no body has with all its digits. */
+function isInexact(type: ColumnType, text: string): boolean {
+  if (type.kind === 'date') return MICROSECONDS.test(text);
+  return elementOf(type).kind === 'json' && losesDigits(text);
+}
+
+function elementOf(type: ColumnType): ColumnType {
+  return type.kind === 'array' ? elementOf(type.element) : type;
+}
 
 function isSameValue(type: ColumnType, one: unknown, other: unknown): boolean {
   const [text, otherText] = [one, other].map((value) => encodeParameter(type, value));

@@ -13,7 +13,7 @@ import {
   wireText,
 } from '../../describe/exact-time.js';
 import { parseRange } from '../../describe/range-value.js';
-import { isFarNumber } from '../../schema/json-value.js';
+import { isFarNumber, JSON_TOKEN } from '../../schema/json-value.js';
 import type { TextParser } from '../protocol/prepared-statement.js';
 
 /** A client of the driver. Another one than pg's may have no parsers of its own. */
@@ -153,11 +153,9 @@ const farNumbers = (parse: TextParser): TextParser => {
   return (text) =>
     parse(
       MAYBE_FAR.test(text)
-        ? text.replace(TOKEN, (token) => (isFarNumber(token) ? `"${token}"` : token))
+        ? text.replace(JSON_TOKEN, (token) => (isFarNumber(token) ? `"${token}"` : token))
         : text,
     );
 };
 
 const MAYBE_FAR = /\d{309}|[eE]\+?\d{2}|[eE]-\d{3}/;
-/** A text or a number of JSON. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;

@@ -210,6 +210,32 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     await sql(`ALTER TABLE clerks ALTER note TYPE text`);
   });
 
+  it('names JSON with numbers that no body has with all their digits', async () => {
+    const set = (tags: string) => sql(`UPDATE clerks SET tags = '${tags}'`);
+    const skippedOf = async (tags: string): Promise<string[]> => {
+      await set(tags);
+      const to = (await ids()).at(-1);
+      await set('[]');
+      const { body, status } = await revert(to);
+      expect(status, tags).to.equal(200);
+      expect(body.tags, tags).to.deep.equal(body.skipped.includes('tags') ? [] : JSON.parse(tags));
+      return body.skipped;
+    };
+    for (const tags of [
+      '{"n": 12345678901234567890}',
+      '[1e400]',
+      '[[1e-400]]',
+      '0.12345678901234567890',
+      '1e300',
+    ])
+      expect(await skippedOf(tags), tags).to.include('tags');
+    for (const tags of [
+      '{"n": [1.10, -0.5, 9007199254740991, 1e20, 1e-7]}',
+      '["12345678901234567890\\\\\\" 1e400"]',
+    ])
+      expect(await skippedOf(tags), tags).to.not.include('tags');
+  });
+
   it('goes through the method update of the controller', async () => {
     await sql(`INSERT INTO drafts VALUES (1, 'a'); UPDATE drafts SET text = 'b'`);
     const [first] = await ids('drafts');
