@@ -25,6 +25,8 @@ export interface RouteSpec {
   readonly words: RouteWords;
   /** The route whose guards and decisions it has: that for one record, or the list. Default: none. */
   readonly single?: RouteSpec;
+  /** The method whose guards a request to it must not go past, and which it does not call. Default: none. */
+  readonly guardedAs?: string;
   /**
    * The option that names another word for its path: `aggregate.path`. Left out where the application has chosen the word. A record whose
    * id is the word cannot be read then, so that the word has to be chosen where ids are texts.

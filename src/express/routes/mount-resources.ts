@@ -20,6 +20,7 @@ import {
   type RegisteredController,
 } from '../resources/controller-metadata.js';
 import { CrudController } from '../resources/crud-controller.js';
+import { passedGuards } from '../resources/method-problems.js';
 import { type Resource, serializersOf } from '../resources/resource.js';
 import { withMetadataIndex } from '../resources/routing-controllers-internals.js';
 import type { RouterSettings } from '../resources/settings.js';
@@ -221,7 +222,10 @@ function checkRoutes(routes: MountedRouter['routes'], matching: PathMatching, se
 
 function problemsOfRoutes(resource: Resource, settings: PathSettings): readonly string[] {
   const routes: readonly HandledRoute[] = resource.routes;
-  return routes.flatMap(({ problems }) => problems?.(resource, settings) ?? []);
+  return routes.flatMap(({ endpoint, guardedAs, problems }) => [
+    ...(guardedAs ? passedGuards(resource, endpoint, [guardedAs]) : []),
+    ...(problems?.(resource, settings) ?? []),
+  ]);
 }
 
 /** Words of paths that may be ids of records, which could not be read then. */

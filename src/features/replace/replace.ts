@@ -2,9 +2,7 @@
 
 import type { ResourceCheck } from '../../compile/compile-resource.js';
 import { isOfKey, keyText } from '../../describe/row-key.js';
-import { isGuarded, lineageOf } from '../../express/resources/controller-metadata.js';
-import { CrudController, isOverridden } from '../../express/resources/crud-controller.js';
-import { guardProblems } from '../../express/resources/method-problems.js';
+import { passedGuards } from '../../express/resources/method-problems.js';
 import type { Resource } from '../../express/resources/resource.js';
 import type { HandledRoute } from '../../handle/handled-route.js';
 import type { Feature, FeatureContext, FeatureFactory } from '../../operation/feature.js';
@@ -23,7 +21,7 @@ const REPLACE: HandledRoute = routeOf('replace', {
     description: () =>
       'Creates the record, or gives it other values: what is absent has its default, or is null where it has none.',
   },
-  problems: passedGuards,
+  problems: problemsOfGuards,
 });
 
 /** A change of all that a request may set. The server makes the keys of new records, so that it creates none. */
@@ -123,16 +121,8 @@ function bodyProblems({
  * A replacement creates or updates, and decides between them only inside the method: neither method's decorators can
  * come before it. Decorators of `replace` do, where the user has written it.
  */
-function passedGuards(resource: Resource): string[] {
-  const { controller, plan } = resource;
-  if (isOverridden(controller, 'replace') || isGuarded(lineageOf(controller, CrudController), 'replace'))
-    return [];
-  return guardProblems(
-    resource,
-    plan.isKeyGiven ? ['create', 'update'] : ['update'],
-    "endpoints has 'replace', which would go past them",
-    'override replace with the decorators that it needs, or leave it out',
-  );
+function problemsOfGuards(resource: Resource): string[] {
+  return passedGuards(resource, 'replace', resource.plan.isKeyGiven ? ['create', 'update'] : ['update']);
 }
 
 /** @throws RefusedRequestError 400 */

@@ -11,6 +11,7 @@ import { showValue, unknownOptions } from '../../util/option-problems.js';
 export const RESTORE: RouteSpec = routeOf('restore', {
   verb: 'post',
   path: '/:id/restore',
+  guardedAs: 'update',
   parameters: ['id', 'context'],
   words: {
     verb: 'Restore',
@@ -24,6 +25,7 @@ export const RESTORE: RouteSpec = routeOf('restore', {
 export const PURGE: RouteSpec = routeOf('purge', {
   verb: 'delete',
   path: '/:id/purge',
+  guardedAs: 'remove',
   parameters: ['id', 'context'],
   status: 204,
   words: {

@@ -1,7 +1,7 @@
 /** Soft-deleted records: brought back by `POST /{id}/restore`, removed for good by `DELETE /{id}/purge`, whatever their columns and hooks are, or by a job. */
 
 import { expect } from 'chai';
-import { Body, Param, Post } from 'routing-controllers';
+import { Authorized, Body, Param, Post } from 'routing-controllers';
 import type { DestroyOptions, SaveOptions } from 'sequelize';
 import {
   AutoIncrement,
@@ -217,6 +217,44 @@ describe('a restore and a purge', () => {
     expect(String(failure)).to.include(
       "PlainFile: endpoints has 'restore', and a delete removes the rows; make the model paranoid, set softDelete, or leave it out.",
     );
+  });
+
+  it('are no endpoints where they would go past decorators of update and remove', async () => {
+    class Plots extends crudController(Plot) {
+      override update(id: number, values: object, context: CrudContext<Plot>) {
+        return super.update(id, values, context);
+      }
+      override remove(id: number, context: CrudContext<Plot>) {
+        return super.remove(id, context);
+      }
+    }
+    Authorized('admin')(Plots.prototype, 'update');
+    Authorized('admin')(Plots.prototype, 'remove');
+    const routing = { authorizationChecker: () => false };
+    const failure = await caughtError(() => buildApp({ models: [], controllers: [Plots], routing }));
+    expect(failure).to.be.instanceOf(ConfigError);
+    for (const [method, endpoint] of [
+      ['update', 'restore'],
+      ['remove', 'purge'],
+    ]) {
+      expect(String(failure)).to.include(
+        `Plots.${method} has decorators that guard it, and endpoints has '${endpoint}', which would go past them; override ${endpoint}`,
+      );
+    }
+    class Guarded extends Plots {
+      override restore(id: number, context: CrudContext<Plot>) {
+        return super.restore(id, context);
+      }
+      override purge(id: number, context: CrudContext<Plot>) {
+        return super.purge(id, context);
+      }
+    }
+    Authorized('admin')(Guarded.prototype, 'restore');
+    Authorized('admin')(Guarded.prototype, 'purge');
+    const { agent } = await buildApp({ models: [], controllers: [Guarded], routing });
+    for (const send of [agent.post('/plots/2/restore'), agent.delete('/plots/2/purge')])
+      expect((await send).status).to.equal(403);
+    expect(await ofPlot(2)).to.not.equal(null);
   });
 
   except({ general: 'Sequelize locks before it writes' }).it('[S14] are one statement each', async () => {
