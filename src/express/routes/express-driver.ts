@@ -57,6 +57,8 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   readonly #bodyLimit: number | undefined;
   /** Routes whose method has returned nothing. */
   readonly #missing = new WeakSet<ActionMetadata>();
+  /** Requests whose method has returned the response, whatever interceptors make of it. */
+  readonly #answered = new WeakSet<Request>();
   /** True where the application has middlewares that run after an answer. */
   #hasAfter = false;
 
@@ -129,6 +131,7 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   #executionOf(method: ActionMetadata, execute: (action: Action) => unknown): (action: Action) => unknown {
+    if (this.#isInterceptedFor(method)) this.#noteAnswers(method);
     const { params, appendParams, methodOverride } = method;
     const asked = new OwnArguments(method, this, (action, param) => this.#find(action, param));
     this.#asked.set(method, asked);
@@ -147,6 +150,17 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     };
   }
 
+  /** Notes requests that a method answers by itself, before interceptors make something else of the response. */
+  #noteAnswers(method: ActionMetadata): void {
+    const { methodOverride } = method;
+    if (!methodOverride) return;
+    method.methodOverride = async (metadata, action, params) => {
+      const result: unknown = await methodOverride(metadata, action, params);
+      if (result === action.response) this.#answered.add(action.request);
+      return result;
+    };
+  }
+
   /** @throws ConfigError for a class that routing-controllers would leave out */
   override registerMiddleware(middleware: MiddlewareMetadata, options: RoutingControllersOptions): void {
     const { use, error } = middleware.instance as Partial<Record<'use' | 'error', unknown>>;
@@ -161,8 +175,9 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
   }
 
   /** A handler that returns the response may still be writing to it; no other code must answer meanwhile. */
-  override handleSuccess(result: unknown, action: ActionMetadata, options: Action): void {
+  override handleSuccess(given: unknown, action: ActionMetadata, options: Action): void {
     const response: Response = options.response;
+    const result = this.#answered.has(options.request) ? response : given;
     const goOn = this.#afterAnswer(action, options);
     const { headersSent } = response;
     if (result === undefined && !headersSent) this.#logMissing(action, options);

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import compression from 'compression';
 import type { RequestHandler } from 'express';
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { startDraining } from '../../../src/express/server/express-server.js';
 import { Crud } from '../../../src/index.js';
@@ -200,5 +201,32 @@ describe('a stream of changes', () => {
     await stream.until(({ isEnded }) => isEnded);
     expect(stream.response.complete).to.equal(true);
     expect(await answered).to.deep.equal([200, []]);
+  });
+});
+
+@Interceptor()
+class Wrapping implements InterceptorInterface {
+  intercept(_action: unknown, content: unknown): object {
+    return { data: content };
+  }
+}
+
+describe('a stream of changes, where an interceptor changes results', () => {
+  const site = serveTestApp(() => ({
+    models: [Box],
+    bootstrap: { changes: { path: '/changes', tick: 50 }, routing: { interceptors: [Wrapping] } },
+  }));
+
+  it('goes on, of one resource and of several', async () => {
+    for (const path of ['/boxes/changes', '/changes?resources=boxes']) {
+      const stream = new OpenStream(await requestStream(`${site.server.url}${path}`));
+      await stream.until(({ ids }) => ids.length > 0);
+      await site.agent.post('/boxes').send({ size: 1 }).expect(201);
+      await stream.until(({ events }) => events.length === 1);
+      expect(stream.isEnded).to.equal(false);
+      stream.response.destroy();
+    }
+    const page = await site.agent.get('/boxes/changes').expect(200);
+    expect(page.body.data.items).to.deep.equal([]);
   });
 });

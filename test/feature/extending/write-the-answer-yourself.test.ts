@@ -3,7 +3,18 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
 import type { NextFunction, Request, Response } from 'express';
-import { Get, HttpCode, OnNull, OnUndefined, Param, Res, UseAfter, UseBefore } from 'routing-controllers';
+import {
+  Get,
+  HttpCode,
+  Interceptor,
+  type InterceptorInterface,
+  OnNull,
+  OnUndefined,
+  Param,
+  Res,
+  UseAfter,
+  UseBefore,
+} from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type ReadQuery } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
@@ -238,5 +249,34 @@ describe('writing the answer yourself', () => {
     const { status } = await fetch(`${site.server.url}/films`);
     expect(status).to.equal(200);
     expect(logger.lines).to.deep.equal([]);
+  });
+});
+
+@Interceptor()
+class Wrapping implements InterceptorInterface {
+  intercept(_action: unknown, content: unknown): object {
+    return { data: content };
+  }
+}
+
+describe('writing the answer yourself, where an interceptor changes results', () => {
+  const logger = new CapturedLog();
+  const site = serveTestApp(() => ({
+    models: [Film],
+    bootstrap: { logger, controllers: [FilmController], routing: { interceptors: [Wrapping] } },
+  }));
+
+  it('is the answer, now and later, and logs nothing', async () => {
+    for (const [path, status, text] of [
+      ['/films/1', 203, '{"own":true}'],
+      ['/films/2', 200, 'later'],
+      ['/films/now', 202, 'now'],
+      ['/films/later', 200, 'later'],
+    ] as const) {
+      const answer = await fetch(`${site.server.url}${path}`);
+      expect([path, answer.status, await answer.text()]).to.deep.equal([path, status, text]);
+    }
+    expectJson(await site.agent.get('/films/after'), 200, { data: { after: true } });
+    expect(logger.text).to.not.match(/TypeError|ERR_HTTP/);
   });
 });

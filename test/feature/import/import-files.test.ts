@@ -1,10 +1,12 @@
 /** Imports of files: each cell by the type of its column, each mistake with its row and line, and all rows or none. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { Interceptor, type InterceptorInterface } from 'routing-controllers';
 import { AutoIncrement, Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { CapturedLog } from '../../support/captured-log.js';
 import { SERVES_EXPORTS } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
@@ -541,4 +543,37 @@ describe('importing changes of records whose ids are of another type than their 
       const { body } = await site.agent.get(`/${name}?sort=id&fields=note`);
       expect(body.items.map(({ note }: { note: string }) => note)).to.deep.equal(['c', 'b']);
     });
+});
+
+@Interceptor()
+class Wrapping implements InterceptorInterface {
+  intercept(_action: unknown, content: unknown): object {
+    return { data: content };
+  }
+}
+
+@Crud({ import: { modes: ['create'] } })
+@Table({ tableName: 'spots', timestamps: false })
+class Spot extends NumberedRow {
+  @Column(DataType.TEXT) declare code: string | null;
+}
+
+describe('importing a file with progress, where an interceptor changes results', () => {
+  const logger = new CapturedLog();
+  const site = serveTestApp(() => ({
+    models: [Spot],
+    bootstrap: { logger, routing: { interceptors: [Wrapping] } },
+  }));
+
+  it('ends with the result, and logs no failure', async () => {
+    const answer = await fetch(`${site.server.url}/spots/import`, {
+      method: 'POST',
+      headers: { 'Content-Type': CSV, Accept: LINES },
+      body: 'code\na\nb\n',
+    });
+    const lines = (await answer.text()).trim().split('\n');
+    expect(answer.status).to.equal(200);
+    expect(JSON.parse(lines.at(-1) ?? '')).to.include({ complete: true, created: 2 });
+    expect(logger.text).to.not.include('TypeError');
+  });
 });
