@@ -109,7 +109,9 @@ export function exceptionHandler(logger?: Logger, isLast: () => boolean = () => 
       // Half an answer went out: cutting the connection is the only way left to say that it is not whole.
       const { headersSent, writableEnded, destroyed } = response;
       const isCut = headersSent && !writableEnded && !destroyed;
-      if ((problem.status >= 500 || isCut) && !handed) log(error, problem.status);
+      const isLate = writableEnded && isWrite(request);
+      if ((problem.status >= 500 || isCut || isLate) && !handed)
+        log(isLate ? afterAnswer(error, response) : error, problem.status);
       if (writableEnded) return;
       if (headersSent) cutConnection(response);
       else if (problemOption(request.app) === 'next' && !isLast()) {
@@ -121,6 +123,17 @@ export function exceptionHandler(logger?: Logger, isLast: () => boolean = () => 
       sendBareFailure(request, response);
     }
   };
+}
+
+/** True where the method of a request may write, and a session was begun for it. */
+function isWrite(request: Request): boolean {
+  return !SAFE_METHODS.has(request.method) && existingSessions(request) !== undefined;
+}
+
+/** Makes the error that is logged where a method had answered before its commit. */
+function afterAnswer(cause: unknown, { statusCode }: Response): Error {
+  const text = `The client was answered with ${statusCode} before the request failed, and what was not committed is undone.`;
+  return new Error(text, { cause });
 }
 
 /** The resource that an error is about. Code of the user's may write records of another one, or of a model without routes. */

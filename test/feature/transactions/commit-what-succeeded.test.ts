@@ -1,7 +1,7 @@
 /** A transaction in which a statement failed, and whose code went on: it is rolled back, and the answer says so. */
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Param, Post } from 'routing-controllers';
+import { BadRequestError, Param, Post } from 'routing-controllers';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
   type CreateValues,
@@ -304,5 +304,51 @@ describe('a write in which an error was caught', () => {
     stopped.resolve();
     expect(String(await caughtError(() => late))).to.include('rolled back');
     expect(await Memo.count()).to.equal(0);
+  });
+});
+
+@Crud()
+@Table({ tableName: 'drafts', timestamps: false })
+class Draft extends NumberedRow {
+  @Column(DataType.STRING(40)) declare text: string;
+}
+
+class DraftController extends crudController(Draft) {
+  override async create(values: CreateValues<Draft>, context: CrudContext<Draft>): Promise<Draft> {
+    await super.create(values, context);
+    const { response } = context;
+    response.status(202).json({ accepted: values.text });
+    if (values.text === 'refused') throw new BadRequestError('no');
+    return response as unknown as Draft;
+  }
+}
+
+describe('a write whose method answers by itself', () => {
+  const logger = new CapturedLog();
+  const site = serveTestApp(() => ({
+    models: [Draft],
+    bootstrap: { controllers: [DraftController], logger, indexAdvice: false },
+  }));
+
+  before(() =>
+    site.engine.sequelize.query(
+      'ALTER TABLE drafts ADD CONSTRAINT one_text UNIQUE (text) DEFERRABLE INITIALLY DEFERRED',
+    ),
+  );
+
+  it('is in the log where it is undone behind the answer', async () => {
+    for (const [text, isLogged] of [
+      ['one', false],
+      ['one', true],
+      ['refused', true],
+    ] as const) {
+      logger.clear();
+      const { status, body } = await site.agent.post('/drafts').send({ text });
+      expect([status, body]).to.deep.equal([202, { accepted: text }]);
+      for (let tries = 0; isLogged && logger.lines.length === 0 && tries < 200; tries++) await sleep(5);
+      expect(logger.lines.map(({ level }) => level)).to.deep.equal(isLogged ? ['error'] : []);
+      if (isLogged) expect(logger.text).to.include('was answered with 202').and.include('undone');
+    }
+    expect(await Draft.count()).to.equal(1);
   });
 });
