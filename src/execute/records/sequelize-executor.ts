@@ -72,7 +72,7 @@ import {
 import { type FinderCriteria, RowFinder } from './row-finder.js';
 import { checkReferences } from './scoped-values.js';
 import { firstRows, keepingOurs, queryOf, rowsOf, type SequelizeRows, withKeys } from './sequelize-rows.js';
-import { insertRecord, modelTriggers, updateUnseen, type WriteOptions } from './update-record.js';
+import { insertRecord, modelTriggers, needsLock, updateUnseen, type WriteOptions } from './update-record.js';
 
 type Rows<M extends Model> = WhereOptions<Attributes<M>>;
 
@@ -206,9 +206,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
 
   /** @throws NotFoundError @throws ConcurrentModificationError */
   async #update(rows: SequelizeRows<M>, change: UpdateOperation, options: WriteOptions): Promise<M> {
-    // Sequelize writes what differs from the row that it has read: one that was changed in between would be a mixture. A view may have no
-    // rows to lock.
-    const isLocked = change.touch || (await modelTriggers(this.#model, options)).isPlain;
+    const isLocked = await needsLock(this.#model, change, options);
     const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lockIn(options) : {}) });
     if (!record) throw whyUnwritten({ info: this.#info }, null);
     await checkReferences(this.#info, this.#access, change.set, options, record);

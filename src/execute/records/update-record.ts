@@ -31,7 +31,12 @@ import type { UpdateOperation } from '../../operation/operation.js';
 import { NO_TRIGGERS, reportChangedTable, type TableTriggers, tableTriggers } from '../../postgres/index.js';
 import type { Maybe } from '../../util/promises.js';
 import { storedAttributes } from '../customization/hydrate-record.js';
-import { changesFound, hasPlainQueries, runsCodeAfterInserts } from '../customization/plain-queries.js';
+import {
+  changesFound,
+  hasPlainQueries,
+  runsCodeAfterInserts,
+  runsCodeInWrites,
+} from '../customization/plain-queries.js';
 import type { WriteValues } from '../sql/encode-parameter.js';
 import { quotedTable } from '../sql/sql-fragment.js';
 import { countUpdates } from './counted-updates.js';
@@ -142,6 +147,19 @@ export function modelTriggers<M extends Model>(
   return tableTriggers(sequelize, quotedTable(model as unknown as ModelClass), (text, bind) =>
     sequelize.query<object>(text, { ...query, bind }),
   );
+}
+
+/**
+ * True where the row has to be locked from its reading to its UPDATE. Sequelize writes what differs from the row that it has read: one that was
+ * changed in between would be a mixture. A view may have no rows to lock, and a change of nothing waits for nobody.
+ */
+export async function needsLock<M extends Model>(
+  model: ModelClass<M>,
+  { set, touch }: UpdateOperation,
+  options: WriteOptions,
+): Promise<boolean> {
+  const isNothing = Object.keys(set).length === 0 && !runsCodeInWrites(model);
+  return touch !== undefined || (!isNothing && (await modelTriggers(model, options)).isPlain);
 }
 
 /**
