@@ -102,7 +102,7 @@ export function holdingScope<M extends Model>(model: ModelClass<M>): ModelClass<
 }
 
 /** A condition that holds as a whole: Sequelize writes the OR of a literal as it is. */
-export function inParentheses(where: WhereOptions | undefined): WhereOptions {
+export function inParentheses(where: WhereOptions): WhereOptions {
   return { [Op.and]: [where] } as WhereOptions;
 }
 

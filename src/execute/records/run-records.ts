@@ -156,14 +156,13 @@ function needsTransaction<M extends Model>(
 ): boolean | Promise<boolean> {
   const plain = model as unknown as ModelClass;
   if (
+    operation.kind === 'update' ||
     runsCodeInWrites(model) ||
     currentSettings() !== null ||
     isKeyTrusted(describeAddressed(plain, address))
   )
     return true;
   switch (operation.kind) {
-    case 'update':
-      return true;
     case 'insert':
       return needsReadingAnew(model);
     case 'delete':

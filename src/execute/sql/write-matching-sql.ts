@@ -40,8 +40,7 @@ export function compileUpdateMatching(table: TableSql, update: UpdateMatchingSql
   if (set.length === 0) return writeMatching(table, update, 'NO KEY UPDATE', null);
   return writeMatching(table, update, 'NO KEY UPDATE', {
     head: sql`UPDATE ${source} SET ${changesSql(table, set)} FROM ${FOUND}`,
-    conditions: [sql`${FOUND}.differs`],
-    differs: differsSql(set, column, always),
+    condition: differsSql(set, column, always),
   });
 }
 
@@ -63,9 +62,8 @@ export function compileDeleteMatching(
       ? sql`DELETE FROM ${source} USING ${FOUND}`
       : sql`UPDATE ${source} SET ${markSql(table, mark)} FROM ${FOUND}`;
   const lock = mark === null && ended === null ? 'UPDATE' : 'NO KEY UPDATE';
-  const conditions = ended === null ? [] : [compilePredicate(ended, column)];
-  const isWhole = ended === null;
-  return writeMatching(table, { ...rows, references: [] }, lock, { head, conditions, isWhole });
+  const condition = ended && compilePredicate(ended, column);
+  return writeMatching(table, { ...rows, references: [] }, lock, { head, condition, isWhole: !ended });
 }
 
 /** SQLSTATE of a text that is no number: of a delete that has left a row. */
@@ -73,9 +71,8 @@ export const LEFT_BEHIND = '22P02';
 
 interface MatchingWrite {
   readonly head: SqlFragment;
-  readonly conditions: readonly SqlFragment[];
-  /** Condition on a locked row, which is the column `differs` of the found ones: the statement itself sees the rows from before it waited. */
-  readonly differs?: SqlFragment;
+  /** Condition on the rows that are written, judged once they are locked: the statement itself sees those from before it waited. Null is all. */
+  readonly condition: SqlFragment | null;
   /** True where the statement fails unless it writes all rows. Default: false. */
   readonly isWhole?: boolean;
 }
@@ -91,8 +88,8 @@ function writeMatching(
   const conditions = whereSql(where === null ? [] : [compilePredicate(where, column)]);
   // Two statements that lock the same rows do so in one order.
   const may = allowed === null ? raw('') : sql`, (${compilePredicate(allowed, column)}) IS TRUE AS may`;
-  const differs = write?.differs ? sql`, (${write.differs}) AS differs` : raw('');
-  const rows = sql`SELECT ${joinSql(found, ', ')}${may}${differs} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
+  const condition = write?.condition ? sql`, (${write.condition}) AS writes` : raw('');
+  const rows = sql`SELECT ${joinSql(found, ', ')}${may}${condition} FROM ${source}${conditions} ORDER BY ${joinSql(keys, ', ')} LIMIT ${MAXIMUM}::int8 + 1 FOR ${raw(lock)} OF ${raw(identifier(info.name))}`;
   const marks = [
     ...(allowed === null ? [] : [raw('coalesce(bool_and(may), true)')]),
     ...references.map((each) => compilePredicate(each, column)),
@@ -109,7 +106,7 @@ function writeMatching(
   const written = whereSql([
     ...keys.map((part, index) => sql`${part} = ${FOUND}.${raw(`k${index}`)}`),
     sql`(SELECT ${all} FROM ${JUDGED})`,
-    ...write.conditions,
+    ...(write.condition ? [sql`${FOUND}.writes`] : []),
   ]);
   const count = write.isWhole
     ? sql`CASE WHEN written < found AND ${all} THEN format('%s of %s rows were written', written, found)::int8 ELSE written END`
