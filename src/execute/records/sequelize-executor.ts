@@ -207,7 +207,7 @@ export class SequelizeExecutor<M extends Model> implements Executor<FoundRecords
   /** @throws NotFoundError @throws ConcurrentModificationError */
   async #update(rows: SequelizeRows<M>, change: UpdateOperation, options: WriteOptions): Promise<M> {
     const isLocked = await needsLock(this.#model, change, options);
-    const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lock : {}) });
+    const record = await this.#find(rows, { ...options, ...(isLocked ? this.#lockIn(options) : {}) });
     if (!record) throw whyUnwritten({ info: this.#info }, null);
     await checkReferences(this.#info, this.#access, change.set, options, record);
     return this.#change(rows, record, options, (each) => updateUnseen(each, change, this.#access, options));
