@@ -154,6 +154,19 @@ function unknownChange({ name }: Pick<ResourcePlan, 'name'>): InvalidBodyError {
   return new InvalidBodyError([{ pointer: '/to', code: 'revert.unknown', detail }]);
 }
 
+/** @throws NotFoundError where the request does not see the record @throws RefusedRequestError 409 where it is deleted */
+async function findAlive(...found: Parameters<typeof findPast>): Promise<string> {
+  const [{ plan }] = found;
+  const { rowId, isAlive, isSeen } = await findPast(...found);
+  if (!isAlive)
+    throw new RefusedRequestError(
+      409,
+      `This ${plan.name} is deleted, and was not changed; restore it before.`,
+    );
+  if (!isSeen) throw noSuchRecord({ name: plan.info.name, key: keyText(plan.info.address) });
+  return rowId;
+}
+
 /** Stored values by column, columns that are gone, those that have other values now, and the values of the state. */
 type StateRow = readonly [
   texts: Readonly<Record<string, string>>,
@@ -192,16 +205,12 @@ function compileValues(resource: Resource) {
     { request, id, access, to }: RevertArguments,
     on: StatementTarget | null,
   ): Promise<ParsedValues & Pick<Reverted, 'skipped'>> => {
-    const past = await findPast(resource, request, { id, access }, on);
-    if (!past.isAlive)
-      throw new RefusedRequestError(
-        409,
-        `This ${plan.name} is deleted, and was not changed; restore it before.`,
-      );
-    if (!past.isSeen) throw noSuchRecord({ name: info.name, key: keyText(info.address) });
+    const rowId = await findAlive(resource, request, { id, access }, on);
     if (BigInt(to) > LARGEST) throw unknownChange(plan);
     const slots = joinSlots(keySlots(info.address, id) ?? NO_SLOTS, access.slots);
-    const [row] = await selectValues(info, stateSql(plan, access, past.rowId, to), slots, on);
+    const [row] = await selectValues(info, stateSql(plan, access, rowId, to), slots, on);
+    // The lock may have waited for another request, which has moved the record out of sight or has deleted it.
+    await findAlive(resource, request, { id, access }, on);
     if (!row) throw unknownChange(plan);
     const [texts, gone, differing, ...stored] = row as unknown as StateRow;
     const { given, unreadable } = access.form;

@@ -123,6 +123,28 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     expect(`${rank} ${name}`).to.be.oneOf(['3 Ann', '4 Bea']);
   });
 
+  for (const [waited, change, role, status] of [
+    ['moved out of sight', "UPDATE clerks SET tenant = 'b'", 'clerk', 404],
+    ['deleted', 'UPDATE clerks SET "deletedAt" = now()', 'clerk', 404],
+    ['deleted, for staff', 'UPDATE clerks SET "deletedAt" = now()', 'staff', 409],
+    ['removed', 'DELETE FROM clerks', 'clerk', 404],
+  ] as const) {
+    it(`waits for a change, and is answered by what is there then: ${waited}`, async () => {
+      const [first] = await ids();
+      const { sequelize } = site.engine;
+      const answer = await sequelize
+        .transaction(async (transaction) => {
+          await sequelize.query(change, { transaction });
+          const answered = revert(first, { Role: role }).then((each) => each);
+          await untilLocked(sequelize, 1);
+          return { answered };
+        })
+        .then(({ answered }) => answered);
+      expect(answer.status).to.equal(status);
+      expect(JSON.stringify(answer.body)).to.not.contain('tenant');
+    });
+  }
+
   it('is refused where the request may not update', async () => {
     const [first] = await ids();
     expect((await revert(first, { Role: 'reader' })).status).to.equal(403);
