@@ -218,7 +218,24 @@ function compileFields(check: RuleCheck): AccessPlan['fields'] {
     const { read = null, write = null, create = write, update = write } = rules;
     plans.set(name, Object.freeze({ read, create, update }));
   }
+  const restricted = restrictedNames({ fields: plans });
+  // Sequelize selects the attributes that a virtual one depends on, also where the request may not read them.
+  for (const { name, type } of info.attributes.values()) {
+    if (type.kind !== 'virtual' || exposure.unreadable.has(name) || plans.get(name)?.read != null) continue;
+    const source = dependenciesOf(info.model, name).find((each) => restricted.has(each));
+    if (source !== undefined) {
+      report(
+        `fields has a rule for reading '${source}', and the virtual attribute '${name}' is made of it; give fields.${name}.read a rule, too.`,
+      );
+    }
+  }
   return plans;
+}
+
+/** The second argument of `DataType.VIRTUAL`. */
+function dependenciesOf(model: ModelClass, name: string): readonly string[] {
+  const { fields } = Object(model.getAttributes()[name]?.type) as { readonly fields?: unknown };
+  return Array.isArray(fields) ? fields : [];
 }
 
 function isRule(rule: unknown): rule is RowRule {

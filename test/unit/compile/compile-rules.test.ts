@@ -63,6 +63,23 @@ describe('can and fields', () => {
     expect(access?.fields.get('secret')).to.deep.equal({ read: null, create: rule, update: rule });
   });
 
+  it('are refused where a virtual attribute without a rule is made of one that has a rule', () => {
+    @Table({ timestamps: false })
+    class Clerk extends Model {
+      @Column(DataType.INTEGER) declare wage: number;
+      @Column(DataType.VIRTUAL(DataType.TEXT, ['wage'])) declare shownWage: string;
+      @Column(DataType.VIRTUAL(DataType.TEXT, ['shownWage'])) declare badge: string;
+    }
+    const of = (fields: object) => problemsOf(attach(Clerk), { fields });
+    const problem = (source: string, name: string) =>
+      `Clerk: fields has a rule for reading '${source}', and the virtual attribute '${name}' is made of it; give fields.${name}.read a rule, too.`;
+    expect(of({ wage: { read: rule } })).to.deep.equal([problem('wage', 'shownWage')]);
+    const both = { wage: { read: rule }, shownWage: { read: rule } };
+    expect(of(both)).to.deep.equal([problem('shownWage', 'badge')]);
+    expect(of({ ...both, badge: { read: true } })).to.deep.equal([]);
+    expect(of({ wage: { write: rule } })).to.deep.equal([]);
+  });
+
   it('may be about writing only where there is a read schema', () => {
     const { access } = planOf(City, { fields: { size: { update: false } } });
     expect(access?.fields.get('size')).to.deep.equal({ read: null, create: null, update: false });
