@@ -54,7 +54,8 @@ export function checkScopedValues(
  * @throws InvalidBodyError
  */
 export function checkSentNames(body: unknown, { unwritable, given }: AccessForm): void {
-  const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}));
+  // Sequelize sets a part of a JSON attribute by a name such as `profile.role`.
+  const sent = [body].flat().flatMap((part) => Object.keys(part ?? {}).map((key) => key.split('.', 1)[0]));
   const issues = [...unwritable, ...given].filter((name) => sent.includes(name)).map(readOnlyIssue);
   if (issues.length > 0) throw new InvalidBodyError(issues);
 }

@@ -101,7 +101,7 @@ function keepScope(operation: ReplaceOperation, access: Access): ReplaceOperatio
 function withPresets(row: Readonly<Record<string, unknown>>, access: Access) {
   const presets = [...access.form.scope.keys()].flatMap((name) => {
     const value = presetOf(access, name);
-    return value === undefined ? [] : { [name]: value };
+    return value === undefined ? [] : [[name, value] as const];
   });
-  return Object.assign({}, row, ...presets);
+  return { ...row, ...Object.fromEntries(presets) };
 }

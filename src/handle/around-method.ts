@@ -29,6 +29,7 @@ import { byKey } from '../operation/predicates.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import type { RequestArguments } from '../request/parse-request.js';
 import { parsePathId } from '../request/read-id.js';
+import { refuseUnsafeKeys } from '../schema/json-value.js';
 import type { ActingFeature } from './around.js';
 import type { RouteDecisions } from './decide-route.js';
 import { argumentsOf, compileMethod, contextOf, type MethodRunner } from './run-method.js';
@@ -47,16 +48,17 @@ export function compileGuardedMethod(
   return isDecorated && verb !== 'get' ? withSentNames(resource, operation, guarded) : guarded;
 }
 
-/** Checks the names that decorators have read past the parser, which refuses them elsewhere. */
+/** Checks the body that decorators have read past the parser, which refuses such names elsewhere. */
 function withSentNames(
   { plan, access }: Resource,
   operation: Endpoint,
   runMethod: MethodRunner,
 ): MethodRunner {
-  if (!plan.access || plan.access.fields.size + plan.access.set.size === 0) return runMethod;
+  const hasRules = plan.access !== null && plan.access.fields.size + plan.access.set.size > 0;
   return async (action, input) => {
-    const { form } = await access(action.request, operation);
-    checkSentNames(action.request.body, form);
+    const { body } = action.request;
+    refuseUnsafeKeys(body);
+    if (hasRules) checkSentNames(body, (await access(action.request, operation)).form);
     return runMethod(action, input);
   };
 }

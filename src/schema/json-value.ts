@@ -1,6 +1,6 @@
 /** Checks JSON inside a body. */
 import { compareExact, exactNumber } from '../util/exact-number.js';
-import { bodyPointer } from './request-issue.js';
+import { BodyError, bodyPointer } from './request-issue.js';
 import { isStorableText } from './wire-value.js';
 
 /** Keys that would change an object's prototype in a careless merge (OWASP ASVS 15.3.6). */
@@ -10,6 +10,18 @@ const UNSAFE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'p
 export function holdsUnsafeKey(root: unknown): boolean {
   return holds(root, (_value, key) => UNSAFE_KEYS.has(key));
 }
+
+/**
+ * Refuses a body that nothing validates and that has such a key. class-transformer takes an own `constructor` for the class of a value, and
+ * calls it. A copy by `Object.assign` takes an own `__proto__` for the prototype, with values that no check of names has seen.
+ *
+ * @throws BodyError 400
+ */
+export function refuseUnsafeKeys(body: unknown): void {
+  if (holdsUnsafeKey(body)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
+}
+
+const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
 
 /** A copy of a JSON value without such keys. */
 export function withoutUnsafeKeys(root: unknown): unknown {

@@ -9,10 +9,9 @@ import { repeatedIssue, unknownParameter } from '../../request/query/query-strin
 import { hasBody, missingBody, refuseDepth } from '../../request/read-body.js';
 import { type ClassReading, readThroughSchema } from '../../schema/body-schema.js';
 import { classSchema } from '../../schema/class-schema.js';
-import { holdsUnsafeKey, isStructured, MemberBudget } from '../../schema/json-value.js';
+import { isStructured, MemberBudget, refuseUnsafeKeys } from '../../schema/json-value.js';
 import { bodyToInstance } from '../../schema/read-through-class.js';
 import {
-  BodyError,
   bodyPointer,
   InvalidBodyError,
   InvalidQueryError,
@@ -21,9 +20,6 @@ import {
 import { lazy } from '../../util/memo.js';
 import { isOfClient, type ParameterType, parameterType } from '../resources/untyped-parameters.js';
 import { absentParameter, type ValueType, valueType, wrongText } from './own-value.js';
-
-/** class-transformer takes an own `constructor` for the class of a value, and calls it. */
-const UNSAFE_BODY = 'The body must not hold keys named __proto__, constructor or prototype.';
 
 /** Options of a driver by which a parameter is read. */
 export type ParameterDriver = Pick<
@@ -164,7 +160,7 @@ export class OwnParameter {
     if (value === null && !this.#isWhole) return value;
     refuseDepth(value);
     if (!this.#isValidated) {
-      if (holdsUnsafeKey(value)) throw new BodyError(400, 'unsafeKey', UNSAFE_BODY);
+      refuseUnsafeKeys(value);
       return isObject(value) ? this.#reading.fill(target, value) : value;
     }
     const budget = new MemberBudget();
