@@ -247,12 +247,18 @@ export function nameProblems(model: ModelClass): string[] {
   return [...table, ...attributeProblems(model)];
 }
 
-/** The reason why Sequelize would read something else by the name of a column, a table or a schema; null where it reads it. */
+/** The reason why Sequelize would read something else by a name; null where it reads it. */
 export function misreadName(name: string): string | null {
   if (name.includes('"'))
     return 'has a quotation mark, and Sequelize leaves it out of every name, so that something else would be read';
   if (name === '*') return 'is *, which Sequelize takes for all columns';
   return /\B\$[$\w]/.test(`"${name}"`) ? 'has a $, and Sequelize takes it for that of a parameter' : null;
+}
+
+/** The same of a column. */
+export function misreadColumn(name: string): string | null {
+  if (name !== '__proto__') return misreadName(name);
+  return 'is __proto__, which an object takes for its prototype, so that Sequelize would write nothing';
 }
 
 const RENAMED = 'rename it, or read it through a view that gives it another name.';
@@ -278,7 +284,7 @@ function attributeProblems(model: ModelClass): string[] {
         `${model.name}.${name}: its column '${field}' is that of another attribute, and Sequelize would read the key of a new row there; give ` +
           'the attributes of the key columns that no other attribute has.',
       ];
-    const misread = field === name && READ_OTHERWISE.test(name) ? null : misreadName(field);
+    const misread = field === name && READ_OTHERWISE.test(name) ? null : misreadColumn(field);
     if (misread !== null) return [`${model.name}.${name}: its column ${misread}; ${RENAMED}`];
     if (/[()]/.test(field) && sequelize && instanceOptions(sequelize).attributeBehavior !== 'escape')
       return [

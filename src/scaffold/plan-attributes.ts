@@ -1,6 +1,6 @@
 /** Columns -> attributes: their names, the ones that address a row, and those that clients may filter and sort by. */
 import { Model } from 'sequelize-typescript';
-import { misreadName, RECORD_FIELDS } from '../describe/describe-model.js';
+import { misreadColumn, misreadName, RECORD_FIELDS } from '../describe/describe-model.js';
 import { throwProblems } from '../util/config-error.js';
 import type { AttributePlan, DatabaseColumn, DatabaseIndex, DatabaseTable, LeftOut } from './model-plan.js';
 import { keyOf, type TableNames } from './name-choices.js';
@@ -16,8 +16,8 @@ export interface UsableColumns {
 }
 
 /** Why Sequelize would read something else by a name; null where it reads it. */
-export function nameReason(name: string): string | null {
-  const misread = misreadName(name);
+export function nameReason(name: string, misreadBy = misreadName): string | null {
+  const misread = misreadBy(name);
   return misread === null ? null : `Its name ${misread}; a view can give it another name.`;
 }
 
@@ -29,13 +29,13 @@ const ADDRESSING =
 export function usableColumns(table: DatabaseTable, { id }: TableNames): UsableColumns {
   const own = keyOf(table);
   const columns = table.columns.filter(
-    ({ name, formProblem }) => formProblem === null && nameReason(name) === null,
+    ({ name, formProblem }) => formProblem === null && nameReason(name, misreadColumn) === null,
   );
   const leftOut = table.columns
     .filter((column) => !columns.includes(column))
     .map(({ name, formProblem, isNotNull, defaultSql }) => ({
       construct: `column ${own}.${name}`,
-      reason: `${formProblem ?? nameReason(name)}${isNotNull && defaultSql === null && table.kind.endsWith('table') ? ' It may not be NULL, so no request can create a row.' : ''}`,
+      reason: `${formProblem ?? nameReason(name, misreadColumn)}${isNotNull && defaultSql === null && table.kind.endsWith('table') ? ' It may not be NULL, so no request can create a row.' : ''}`,
     }));
   const key = keyColumns(table, columns, id);
   return { columns, key, leftOut: key.length > 0 ? leftOut : [...leftOut, keyless(table)] };

@@ -155,6 +155,7 @@ describe('the command models', () => {
     ).to.equal(`src/models: 8 models with … relations, 9 files new, 0 changed, 0 as they were.
 
 Left out:
+  column public.data.__proto__: Its name is __proto__, which an object takes for its prototype, so that Sequelize would write nothing; a view can give it another name.
   id of we'ird.keyless, we'ird.only_json: No unique index is over all rows, and over columns that are NOT NULL; its rows are only listed.
   routes of OnlyJson: it has neither a key nor a column that its list could be sorted by.
 `);

@@ -18,6 +18,8 @@ describe('introspectModel', () => {
       // By `_isAttribute` Sequelize itself defines no model.
       const ofClass = Object.getOwnPropertyNames(model.prototype).filter((name) => /^_.*ustom/.test(name));
       for (const name of new Set([...owners.flatMap(Object.getOwnPropertyNames), ...ofClass])) {
+        // Its column is refused, too.
+        if (name === '__proto__') continue;
         expect(problemsOf([name])).to.deep.equal([
           `Odd.${name} has the name of a member that every record of Sequelize has; rename the attribute (its column ` +
             `keeps its name with @Column({ field: '${name}' })).`,
@@ -49,6 +51,9 @@ describe('introspectModel', () => {
       expect(problemsOf(['a $b'])).to.deep.equal([`Odd.a $b: ${parameter}`]);
       expect(problemsOf(['good'], '*')).to.deep.equal([
         `Odd.good: its column is *, which Sequelize takes for all columns; ${renamed}`,
+      ]);
+      expect(problemsOf(['good'], '__proto__')).to.deep.equal([
+        `Odd.good: its column is __proto__, which an object takes for its prototype, so that Sequelize would write nothing; ${renamed}`,
       ]);
       for (const table of [{ tableName: 'a"b' }, { tableName: 'a', schema: 's"' }]) {
         const model = defineModel('Odd', { name: DataTypes.STRING }, table);
