@@ -81,7 +81,12 @@ export function compileMethod(
     if (result === undefined && !isLogged) {
       isLogged = true;
       const advice = `return what super.${method} gives, or null where there is no such record.`;
-      warnOfNothing(action.request, `${resource.controller.name}.${method}`, 'it has written', advice);
+      warnOfNothing(
+        action.request,
+        `${resource.controller.name}.${method}`,
+        'what it has written is rolled back',
+        advice,
+      );
     }
     releaseJson(response);
     if (hasAccessRules(action.request)) await shaper.ready(result, action);

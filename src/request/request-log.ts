@@ -28,10 +28,10 @@ export function requestLogger(request: Request): Logger {
   return (plan && LOGGERS.get(plan)) ?? loggerOf(request.app);
 }
 
-/** Warns of a method that returned nothing. @param written its writes, in words @param advice to its author */
-export function warnOfNothing(request: Request, method: string, written: string, advice: string): void {
+/** Warns of a method that returned nothing. @param outcome that of its writes, in words @param advice to its author */
+export function warnOfNothing(request: Request, method: string, outcome: string, advice: string): void {
   requestLogger(request).warn(
-    `${request.method} ${describePath(request)} is answered with 404, as ${method} returned nothing, and what ${written} is rolled back; ${advice}`,
+    `${request.method} ${describePath(request)} is answered with 404, as ${method} returned nothing, and ${outcome}; ${advice}`,
     { requestId: requestId(request) },
   );
 }

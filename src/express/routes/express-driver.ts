@@ -240,7 +240,10 @@ export class SafeExpressDriver extends ExpressDriver implements ResultShaper {
     const advice =
       `return a value, or the response where ${method} answers by itself, or put @OnUndefined(204) on it, or ` +
       '@OnUndefined(404) where that is meant.';
-    warnOfNothing(request, methodName(action), 'its unit of work has written', advice);
+    const [author, outcome] = this.#isInterceptedFor(action)
+      ? [`${methodName(action)} or an interceptor`, 'what the request has written stays']
+      : [methodName(action), 'what its unit of work has written is rolled back'];
+    warnOfNothing(request, author, outcome, advice);
   }
 
   settle(shaped: unknown, method: ActionMetadata): boolean {

@@ -19,7 +19,7 @@ import {
   type RoutingControllersOptions,
 } from 'routing-controllers';
 import { Table } from 'sequelize-typescript';
-import { type Class, Crud, crudController } from '../../../src/index.js';
+import { type Class, type CreateValues, Crud, type CrudContext, crudController } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
@@ -185,6 +185,32 @@ describe('configuring routing-controllers', () => {
     expectJson(await agent.get('/vets?min=2'), 200, { wrapped: { min: 2 } });
     expect(seen).to.deep.equal(['GET', 'POST', 'GET', 'DELETE', 'GET'].map((each) => `intercepted ${each}`));
   });
+
+  it('with an interceptor that returns nothing answers 404, and the log says that the write stays', async () => {
+    @Interceptor()
+    class Nothing implements InterceptorInterface {
+      intercept(): undefined {
+        return undefined;
+      }
+    }
+    class Pets extends crudController(Pet) {
+      override async create(values: CreateValues<Pet>, context: CrudContext<Pet>) {
+        return super.create(values, context);
+      }
+    }
+    const logger = new CapturedLog();
+    const { agent } = await buildApp({
+      ...{ models: [Pet], controllers: [Pets], logger },
+      routing: { interceptors: [Nothing] },
+    });
+    expect((await agent.post('/pets').send({ name: 'Mia' })).status).to.equal(404);
+    expect(await Pet.count()).to.equal(2);
+    const [warning] = logger.lines.filter(({ level }) => level === 'warn');
+    expect(warning?.message).to.match(
+      /^POST \/pets is answered with 404, as Pets\.create or an interceptor returned nothing, and what the request has written stays; /,
+    );
+  });
+
   it('with middlewares runs them before and after the routes, those for errors first', async () => {
     const { agent } = await serve({ middlewares: [Before, After, OwnErrors] });
     const response = await agent.get('/pets/1');
