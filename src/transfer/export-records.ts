@@ -89,7 +89,9 @@ async function writeWhole(
   process.once('exit', remove);
   try {
     // A stream that opens the file itself may do so after an answer was cut.
-    const file = await open(part, 'w', mode);
+    const file = await open(part, 'w', mode).catch((cause: Error) => {
+      throw new CommandFailure(`The export cannot be written: ${cause.message}.`);
+    });
     await pass(answer, counter, file.createWriteStream({ flush: true }));
     renameSync(part, path);
   } finally {

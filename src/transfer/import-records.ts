@@ -40,7 +40,7 @@ interface ImportLine {
 /** @returns the line that is printed @throws CommandFailure where rows are refused, or the answer is cut */
 export async function importRecords(job: ImportJob): Promise<string> {
   const { send, path, query, format, headers, file, progress } = job;
-  const isZipped = file.endsWith('.gz');
+  const isZipped = /\.gz$/i.test(file);
   const size = file === '-' ? null : sizeOf(file);
   const source = file === '-' ? process.stdin : createReadStream(file);
   const sent = send('POST', `${path}?${query}`, {

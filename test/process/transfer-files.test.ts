@@ -56,9 +56,9 @@ describe('exporting and importing by commands', () => {
 
   it('imports what a user may write, and exports what a user may read, with clean output', async () => {
     write('cities.csv', 'code,size,note\r\na,1,"two\nlines"\r\nb,2,\r\n');
-    write('other.ndjson.gz', gzipSync('{"code":"c","size":3}\n'));
+    write('other.ndjson.GZ', gzipSync('{"code":"c","size":3}\n'));
     expect(await imported('cities.csv')).to.deep.equal(done('2 rows: 2 created, 0 updated, 0 refused.\n'));
-    expect((await run(['import', APPLICATION, '/v2/api/cities', 'other.ndjson.gz'], 'bob')).code).to.equal(0);
+    expect((await run(['import', APPLICATION, '/v2/api/cities', 'other.ndjson.GZ'], 'bob')).code).to.equal(0);
     expect(await exported('--fields=code,note', '--sort', '-size')).to.deep.equal(
       done('code,note\r\nb,\r\na,"two\nlines"\r\n'),
     );
@@ -97,6 +97,9 @@ describe('exporting and importing by commands', () => {
     expect(await exported('--output=folder.csv')).to.deep.equal(
       failed("--output is 'folder.csv', which is no file; name a file, or leave it out for a pipe.\n", 2),
     );
+    const nowhere = await exported('--output=nowhere/cities.csv');
+    expect(nowhere).to.include({ code: 1, output: '' });
+    expect(nowhere.errors).to.match(/^The export cannot be written: ENOENT: .*\n$/);
     expect(readdirSync(folder.path).filter((each) => each.endsWith('.part'))).to.deep.equal([]);
     // A reader that has read enough ends the command, without a word.
     const piped = await run(['export', APPLICATION, 'cities'], 'ann', '| head -n 1; echo $PIPESTATUS');
