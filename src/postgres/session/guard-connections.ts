@@ -55,8 +55,8 @@ const SET_PINNED = Object.entries(PINNED)
   .map(([name, value]) => `SET ${name} = ${value}`)
   .join('; ');
 
-/** Settings that PostgreSQL reports to its client when they change, so that PgBouncer keeps them for each client. */
-const REPORTED: ReadonlySet<string> = new Set(['DateStyle', 'IntervalStyle', 'standard_conforming_strings']);
+/** Settings that PgBouncer keeps for each client, because PostgreSQL reports them. It keeps `IntervalStyle` from 1.20 on only. */
+const REPORTED: ReadonlySet<string> = new Set(['DateStyle', 'standard_conforming_strings']);
 
 /** The pinned settings that a pooler cannot keep for each client, with their values. */
 export const UNREPORTED: Readonly<Record<string, string>> = Object.fromEntries(
