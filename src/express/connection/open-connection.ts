@@ -215,12 +215,17 @@ export class OpenConnection {
     return bytes;
   }
 
-  /** Node makes a response end with its connection only when it is that response's turn. */
+  /** Node before 24 makes a response end with its connection only when it is that response's turn. */
   #abandon(): void {
     for (const response of [...this.open]) {
       if (response.socket !== null) continue;
+      let isClosed = false;
+      response.prependOnceListener('close', () => {
+        isClosed = true;
+      });
       response.destroy();
-      response.emit('close');
+      // The event of Node 24 comes in the next tick, which is before this one.
+      process.nextTick(() => isClosed || response.emit('close'));
     }
     this.ended();
   }
