@@ -15,6 +15,8 @@ import { serveTestApp, type TestApp } from '../../support/test-app.js';
 const ROWS = 12;
 const WRITERS = 8;
 const MILLISECONDS = wholeOr(2_500, 15_000);
+/** A database behind a pooler has the timeouts of its engines. */
+const UNLIMITED = 'SET LOCAL idle_in_transaction_session_timeout = 0';
 
 /** Applications of one table, each with an engine of its own. */
 function counter(): ModelClass {
@@ -81,10 +83,10 @@ describe('the order of changes', () => {
     await admin.query(`INSERT INTO counters (version, value) SELECT 0, 0 FROM generate_series(1, ${ROWS})`);
     // Transactions that stay open: in this database with an event, in another one, and a prepared one.
     const open = await clients.connect();
-    await open.query('BEGIN');
+    await open.query(`BEGIN; ${UNLIMITED}`);
     await open.query('INSERT INTO counters (id, version, value) VALUES (100, 0, 0)');
     const stranger = await clients.connect(elsewhere.url);
-    await stranger.query('BEGIN; SELECT pg_current_xact_id()');
+    await stranger.query(`BEGIN; ${UNLIMITED}; SELECT pg_current_xact_id()`);
     const { rows: limits } = await admin.query('SHOW max_prepared_transactions');
     const canPrepare = Number(limits[0].max_prepared_transactions) > 0;
     if (canPrepare) {

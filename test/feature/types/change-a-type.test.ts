@@ -30,6 +30,8 @@ function kind(type: Parameters<typeof Column>[0], filterAllow: string[] = ['v'])
   return Kind;
 }
 
+const UNPREPARED = 'without prepared statements no error of a stale one shows that a type is another one';
+
 const two = (v: string) => [1, 2].map((id) => ({ id, v }));
 const UUID = '7b0a3e0c-0000-4000-8000-0000000000aa';
 
@@ -118,34 +120,37 @@ except(OF_MANY).describe('a type that is changed', () => {
   }
 
   for (const [from, to, model, using, value] of DEPARTURES) {
-    it(`[P5] from ${from} to ${to}, which is not the model's, is answered in one way on both paths soon`, async () => {
-      const stored = { boolean: 'true', bytea: "'ABC'", text: "'7'" }[from];
-      await execute(
-        `DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v ${from}); INSERT INTO kinds VALUES (1, ${stored})`,
-      );
-      const [fast, general] = await buildBoth({ models: [model] });
-      for (const { agent } of [fast, general]) await agent.get('/kinds/1');
-      await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING ${using}`);
-      const answers = async ({ agent }: BuiltApp) => {
-        await execute(`TRUNCATE kinds; INSERT INTO kinds VALUES (1, '1')`);
-        const sent = [
-          await agent.get('/kinds/1'),
-          await agent.patch('/kinds/1').send({ v: value }),
-          await agent.post('/kinds').send({ id: 2, v: value }),
-          await agent.get('/kinds'),
-        ];
-        return sent.map(({ status, text }) => `${status} ${text}`);
-      };
-      await fast.agent.get('/kinds/1');
-      const expected = await answers(general);
-      const until = performance.now() + PATIENCE;
-      let found = await answers(fast);
-      while (!isDeepStrictEqual(found, expected) && performance.now() < until) {
-        await delay(50);
-        found = await answers(fast);
-      }
-      expect(found).to.deep.equal(expected);
-    });
+    except({ pgbouncer: UNPREPARED }).it(
+      `[P5] from ${from} to ${to}, which is not the model's, is answered in one way on both paths soon`,
+      async () => {
+        const stored = { boolean: 'true', bytea: "'ABC'", text: "'7'" }[from];
+        await execute(
+          `DROP TABLE IF EXISTS kinds; CREATE TABLE kinds (id int PRIMARY KEY, v ${from}); INSERT INTO kinds VALUES (1, ${stored})`,
+        );
+        const [fast, general] = await buildBoth({ models: [model] });
+        for (const { agent } of [fast, general]) await agent.get('/kinds/1');
+        await execute(`ALTER TABLE kinds ALTER v TYPE ${to} USING ${using}`);
+        const answers = async ({ agent }: BuiltApp) => {
+          await execute(`TRUNCATE kinds; INSERT INTO kinds VALUES (1, '1')`);
+          const sent = [
+            await agent.get('/kinds/1'),
+            await agent.patch('/kinds/1').send({ v: value }),
+            await agent.post('/kinds').send({ id: 2, v: value }),
+            await agent.get('/kinds'),
+          ];
+          return sent.map(({ status, text }) => `${status} ${text}`);
+        };
+        await fast.agent.get('/kinds/1');
+        const expected = await answers(general);
+        const until = performance.now() + PATIENCE;
+        let found = await answers(fast);
+        while (!isDeepStrictEqual(found, expected) && performance.now() < until) {
+          await delay(50);
+          found = await answers(fast);
+        }
+        expect(found).to.deep.equal(expected);
+      },
+    );
   }
 
   for (const fastPath of [true, false]) {

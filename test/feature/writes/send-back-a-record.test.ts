@@ -137,7 +137,7 @@ except({ values: REASON, session: REASON, records: REASON }).describe('a record 
   it('is compared with the row that is written, and with no older one', async () => {
     const whole = await read();
     const answers = await Promise.all(
-      [...'abcdef'].map((title) => send('patch', { ...whole, title }, { 'Idempotency-Key': title })),
+      [...'cdefgh'].map((title) => send('patch', { ...whole, title }, { 'Idempotency-Key': title })),
     );
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([200, 422, 422, 422, 422, 422]);
