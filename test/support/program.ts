@@ -1,6 +1,7 @@
 /** A program as a process of its own: its output, and its end. */
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { atExit } from './at-exit.js';
 
 type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL' | 'SIGUSR2';
 
@@ -28,9 +29,10 @@ export class Program implements AsyncDisposable {
       stream.on('data', (chunk: Buffer) => {
         this.output += chunk.toString();
       });
-    const kill = () => this.signal(exitSignal);
-    process.once('exit', kill);
-    child.once('close', () => process.removeListener('exit', kill));
+    child.once(
+      'close',
+      atExit(() => this.signal(exitSignal)),
+    );
   }
 
   /** True where it has ended, by itself or by a signal. */

@@ -3,6 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod, mkdtemp, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atExit } from './at-exit.js';
 
 /** An empty folder of the test's own. */
 export interface TemporaryFolder extends AsyncDisposable {
@@ -35,10 +36,10 @@ async function createIn(parent: string, label: string): Promise<TemporaryFolder>
   // Servers that run in it have an account of their own, which reads no more than it is given.
   await chmod(path, 0o711);
   const remove = () => {
-    process.removeListener('exit', remove);
+    stay();
     // A server that is stopping may still be writing.
     rmSync(path, { recursive: true, force: true, maxRetries: 10 });
   };
-  process.once('exit', remove);
+  const stay = atExit(remove);
   return { path, remove, [Symbol.asyncDispose]: async () => remove() };
 }

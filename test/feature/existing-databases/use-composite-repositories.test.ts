@@ -1,4 +1,5 @@
 /** Rows with a key of several attributes, or with none, as code of the user's reads and writes them: by our SQL and by Sequelize. */
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { Get, Post } from 'routing-controllers';
 import { Op } from 'sequelize';
@@ -266,7 +267,7 @@ describe('a repository of rows with a key of several attributes', () => {
             [{ orderId: 1, lineNo: undefined }, "'lineNo' is missing"],
             [{ orderId: null, lineNo: 'a' }, "'orderId' is null"],
             [{ orderId: [1, 2], lineNo: 'a' }, "'orderId' is [ 1, 2 ]"],
-            [{ orderId: { [Op.gt]: 0 }, lineNo: 'a' }, "'orderId' is { [Symbol(gt)]: 0 }"],
+            [{ orderId: { [Op.gt]: 0 }, lineNo: 'a' }, `'orderId' is ${inspect({ [Op.gt]: 0 })}`],
             [{ orderId: 1, lineNo: 2 }, "'lineNo' is 2, and its column holds texts"],
             [{ orderId: Number.NaN, lineNo: 'a' }, "'orderId' is NaN"],
             [{ orderId: 1, lineNo: 'a', quantity: 5 }, "'quantity' is none of them"],
