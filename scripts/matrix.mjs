@@ -85,9 +85,9 @@ function versionsOf({ node, packages, isPooled }, program, folder) {
   return parts.join(', ');
 }
 
-/** The commit, and a mark where the working tree has changes. */
+/** The commit, and a mark where the working tree has changes. Other scripts write tables of `docs`. */
 function revision() {
-  const others = ['status', '--porcelain', '--', '.', `:!${TABLE.page}`];
+  const others = ['status', '--porcelain', '--', '.', ':!docs'];
   const hasChanges = output('git', ['-C', root, ...others]) !== '';
   return output('git', ['-C', root, 'rev-parse', '--short', 'HEAD']) + (hasChanges ? ' and changes' : '');
 }
