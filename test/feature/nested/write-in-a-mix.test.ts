@@ -14,7 +14,11 @@ type Send = (place: number, round: number) => PromiseLike<Response>;
 
 describeNested('writes of the same orders by all routes at once', function () {
   this.timeout(60_000);
-  const { site, query } = serveOrders({ minPool: 8 });
+  const { site, query } = serveOrders({
+    minPool: 8,
+    // On a busy machine clients wait for each other longer than usual.
+    engine: { dialectOptions: { lock_timeout: 30_000, statement_timeout: 30_000 } },
+  });
   const send = (method: 'post' | 'patch', path: string, body: object) =>
     site.agent[method](path).set('tenant', '1').send(body);
   /** Each time another choice in another order. */
