@@ -341,14 +341,21 @@ export abstract class BoundRepository<M extends Model> {
       const current = currentSession(this.model.sequelize);
       if (session && query === 'other') current?.refuseLate();
       const joined = session ? session.transaction : current?.transactionFor(query);
-      return then(joined, (transaction) => ({
-        access,
-        source,
-        address,
-        scope: transaction ? { transaction } : {},
-      }));
+      return then(joined, (transaction) => {
+        refuseOther(this.model, transaction);
+        return { access, source, address, scope: transaction ? { transaction } : {} };
+      });
     });
   }
+}
+
+/** @throws TypeError where a transaction is one of another Sequelize instance, and so of another database */
+function refuseOther({ name, sequelize }: ModelClass, transaction: unknown): void {
+  const { sequelize: own } = (transaction ?? {}) as { readonly sequelize?: object };
+  if (own === undefined || own === sequelize) return;
+  throw new TypeError(
+    `The repository of ${name} is bound to a unit of work or a session of another engine, so that it would reach another database; use one of its own: unitOfWork(work, { engine }).`,
+  );
 }
 
 /** Copies an object of the same class. No method of the class: a subclass may have one of any name. */

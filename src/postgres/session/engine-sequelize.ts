@@ -153,13 +153,30 @@ export class EngineSequelize extends Sequelize {
     return transaction === null || (!transaction && !ambientTransactions(this)?.get('transaction'));
   }
 
-  /** A transaction of the caller's own, or a null in its place, is left as it is. */
+  /**
+   * A transaction of the caller's own, or a null in its place, is left as it is. Sequelize puts the transaction of `useCLS` there, which may be
+   * of another instance, and so of another database.
+   *
+   * @throws TypeError where the caller passes one of another instance
+   */
   async #joinSession(options: QueryOptions): Promise<QueryOptions> {
-    const session = options.transaction === undefined ? currentSession(this) : undefined;
-    if (!session) return options;
-    const transaction = await session.transactionFor(options.type === QueryTypes.SELECT ? 'select' : 'other');
-    return transaction ? { ...options, transaction } : options;
+    const ambient = ambientTransactions(this)?.get('transaction');
+    const { transaction = ambient } = options;
+    const isForeign = isOfOther(transaction, this);
+    if (isForeign && transaction !== ambient) throw new TypeError(FOREIGN);
+    const session = options.transaction === undefined || isForeign ? currentSession(this) : undefined;
+    const own = await session?.transactionFor(options.type === QueryTypes.SELECT ? 'select' : 'other');
+    if (own) return { ...options, transaction: own };
+    return isForeign ? { ...options, transaction: null } : options;
   }
+}
+
+const FOREIGN =
+  'The transaction of a query is of another Sequelize instance, so that it would reach another database; pass one of its own.';
+
+function isOfOther(transaction: QueryOptions['transaction'], sequelize: BaseSequelize): boolean {
+  const { sequelize: own } = (transaction ?? {}) as { readonly sequelize?: object };
+  return own !== undefined && own !== sequelize;
 }
 
 /** Makes the database refuse writes in a transaction that has just begun; Sequelize's `readOnly` alone sends no SQL. */

@@ -244,3 +244,43 @@ for (const [whose, open] of [
     });
   });
 }
+
+@Crud({ prefix: '/towns', endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany'] })
+@Table({ tableName: 'cities', timestamps: false })
+class Town extends NamedRow {}
+
+describe('an ambient transaction of another engine', () => {
+  it('is joined by no query of an engine, whose tables have the same names', async () => {
+    BaseSequelize.useCLS(new Namespace());
+    try {
+      const [database, other] = [await freshDatabase(), await freshDatabase()];
+      await using engine = await engineLifespan(database.url, { models: [City] })();
+      await using own = await engineLifespan(other.url, { models: [Town] })();
+      for (const each of [engine, own]) await each.sequelize.sync();
+      await City.create({ name: 'Lyon' });
+      const wrap: RequestHandler = (_request, response, next) => {
+        void engine.sequelize.transaction(async () => {
+          const closed = once(response, 'close');
+          next();
+          await closed;
+        });
+      };
+      for (const fastPath of [true, false]) {
+        await Town.truncate({ restartIdentity: true });
+        const { agent } = await buildApp({ models: [Town], fastPath }, (app) => app.use(wrap));
+        expect((await agent.post('/towns').send({ name: 'a' })).body).to.deep.equal({ id: 1, name: 'a' });
+        expect((await agent.get('/towns')).body.items).to.deep.equal([{ id: 1, name: 'a' }]);
+        expect((await agent.patch('/towns/1').send({ name: 'b' })).body.name).to.equal('b');
+        expect((await agent.get('/towns/1')).body).to.deep.equal({ id: 1, name: 'b' });
+        expect((await agent.delete('/towns/1')).status).to.equal(204);
+        const found = await engine.sequelize.transaction(() => Town.findAll());
+        expect(found).to.deep.equal([]);
+        expect((await City.findAll()).map(({ id, name }) => ({ id, name }))).to.deep.equal([
+          { id: 1, name: 'Lyon' },
+        ]);
+      }
+    } finally {
+      Reflect.deleteProperty(BaseSequelize, '_cls');
+    }
+  });
+});

@@ -16,6 +16,7 @@ import {
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { caughtError } from '../../support/caught-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -118,6 +119,21 @@ describe('a request that works with two engines', () => {
     const logger = new CapturedLog();
     const { agent } = await buildApp({ models: [City], controllers: [Cities], logger });
     expect((await agent.get('/cities')).status).to.equal(500);
+    expect(await stored()).to.deep.equal({ cities: [], entries: [] });
+  });
+
+  it('refuses a model of the other one in a unit or a session, and in a transaction that is passed', async () => {
+    const bound = 'is bound to a unit of work or a session of another engine';
+    const writes = [
+      () => unitOfWork((uow) => uow.repository(Entry).create(LYON), { engine: main.engine }),
+      () => unitOfWork((uow) => entries.with(uow).list(), { engine: main.engine }),
+      () => dbSession((session) => session.repository(Entry).list(), { engine: main.engine }),
+      () => unitOfWork(({ transaction }) => Entry.create(LYON, { transaction }), { engine: main.engine }),
+    ];
+    const errors = (await Promise.all(writes.map((work) => caughtError(work)))) as Error[];
+    for (const error of errors) expect(error).to.be.instanceOf(TypeError);
+    expect(errors.slice(0, 3).every(({ message }) => message.includes(bound))).to.equal(true);
+    expect(errors[3]?.message).to.match(/^The transaction of a query is of another Sequelize instance/);
     expect(await stored()).to.deep.equal({ cities: [], entries: [] });
   });
 
