@@ -11,6 +11,7 @@ import type { StatementTarget } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import { excludedAttributes } from '../capture/capture-options.js';
 import { type StoredProperty, storedProperties } from '../capture/stored-properties.js';
+import { searchOf, vectorName } from '../search/search-options.js';
 import { type ChangeChoice, changesSql } from './history-sql.js';
 
 /** The value of an attribute before and after. A side that is not seen is absent, and so is a value that is not stored. */
@@ -48,10 +49,15 @@ export interface PastView {
 /** Compiles the parts of the past of records. `fields` names properties of answers; null is all of them, and what no answer shows. */
 export function compileView(plan: ResourcePlan) {
   const all = storedProperties(plan);
-  const excluded = excludedAttributes(plan).map(({ name, column }) => {
-    const shown = all.find(({ attribute }) => attribute === name);
-    return { name: shown?.name ?? name, attribute: name, column };
-  });
+  const { text = null } = searchOf(plan) ?? {};
+  const vector = text && vectorName(text);
+  // The vector of a search changes with attributes that the request may not read.
+  const excluded = excludedAttributes(plan)
+    .filter(({ name }) => name !== vector)
+    .map(({ name, column }) => {
+      const shown = all.find(({ attribute }) => attribute === name);
+      return { name: shown?.name ?? name, attribute: name, column };
+    });
   // A single value may not be stored, which `jsonb` does not have.
   const left = [...all.filter(({ attribute }) => isJson(plan.info, attribute)), ...excluded];
   return (

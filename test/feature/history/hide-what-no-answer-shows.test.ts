@@ -54,11 +54,23 @@ class Vault extends NumberedRow {
   }
 }
 
+@Crud({
+  ...OPTIONS,
+  search: { vector: 'tsv', of: ['title', 'body'], config: 'simple' },
+  fields: { body: { read: (request) => request.get('Role') === 'staff' } },
+})
+@Table({ tableName: 'papers', timestamps: false })
+class Paper extends NumberedRow {
+  @Column(DataType.TEXT) declare title: string;
+  @Column(DataType.TEXT) declare body: string;
+  @Column(DataType.TSVECTOR) declare tsv: string;
+}
+
 const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('a history without what no answer shows', () => {
   const site = serveTestApp(() => ({
-    models: [Login, Seat, Place, Vault],
+    models: [Login, Seat, Place, Vault, Paper],
     bootstrap: { indexAdvice: false },
   }));
   const sql = (text: string) => site.engine.sequelize.query(text);
@@ -66,7 +78,7 @@ except({ session: REASON, records: REASON }).describe('a history without what no
     (await site.agent.get(`${path}/history`)).body.items.at(-1).id;
   const images = async () => (await sql('SELECT old, new FROM crud_changes'))[0];
 
-  beforeEach(() => emptyTables(site, 'logins', 'seats', 'vaults', 'crud_changes'));
+  beforeEach(() => emptyTables(site, 'logins', 'seats', 'vaults', 'papers', 'crud_changes'));
 
   it('stores no value of an attribute that the readSchema lacks, and tells that it has changed', async () => {
     await site.agent.post('/logins').send({ name: 'a', password: 'leaked' });
@@ -99,6 +111,22 @@ except({ session: REASON, records: REASON }).describe('a history without what no
     expect((await site.agent.post('/seats/1/revert').send({ to })).body).to.include({ name: 'a' });
     expect((await site.agent.get('/places/1')).body).to.include({ name: 'a', note: 'two' });
     expect((await site.agent.post('/places/1/revert').send({ to })).body).to.include({ note: 'one' });
+  });
+
+  it('does not show by the vector of a search that an attribute has changed which the request may not read', async () => {
+    const change = (title: string, body: string) =>
+      sql(
+        `UPDATE papers SET title = '${title}', body = '${body}', tsv = to_tsvector('simple', '${title} ${body}')`,
+      );
+    await sql(`INSERT INTO papers (title) VALUES ('a')`);
+    await change('a', 'hidden');
+    await change('b', 'hidden');
+    const shown = async (role: string) => {
+      const { body } = await site.agent.get('/papers/1/history').set('Role', role);
+      return body.items.map(({ changed }: { changed: string[] }) => changed);
+    };
+    expect(await shown('')).to.deep.equal([['title'], ['id', 'title']]);
+    expect(await shown('staff')).to.deep.equal([['title'], ['body'], ['id', 'title', 'body']]);
   });
 
   it('leaves out an old value that no longer fits its column, where toJSON makes answers', async () => {
