@@ -4,6 +4,7 @@
  */
 import type { Sequelize, Transaction } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { hasState } from '../../errors/database-fault.js';
 import {
   DatabaseSession,
   inTransaction,
@@ -23,12 +24,16 @@ export interface Tick {
   readonly snap: string;
 }
 
-/** The newest tick. */
+/** The newest tick that reads see. */
 export interface Beat {
   readonly latest: Tick;
+  /** True where there is a newer one, which has not arrived where reads go. */
+  readonly isBehind: boolean;
   /** True where a tick that was known before is there no more: the database is another one, or has lost commits. */
   readonly isLost: boolean;
 }
+
+const MISSING_TABLE = '42P01';
 
 /** Columns of a tick. */
 const TICK = raw('t.n::text AS c0, t.snap::text AS c1');
@@ -70,8 +75,35 @@ export class Ticks {
     return inTransaction(this.#sequelize, 'write', (within) => this.#select(fragment, slots, null, within));
   }
 
-  /** Finds the newest tick, and makes one where events have committed since. @param known a tick that has to be there */
+  /**
+   * Finds the newest tick that reads see, and makes one where events have committed since. A replica may be behind, and who reads a record
+   * because of an event would get the state before it.
+   *
+   * @param known a tick that has to be there
+   */
   async beat(known: Tick | null): Promise<Beat> {
+    const { latest: newest, isLost } = await this.#beatNow(known);
+    const kept = isLost ? null : known;
+    if (kept?.n === newest.n) return { latest: kept, isBehind: false, isLost };
+    const arrived = (await this.#arrived(newest)) ?? (await this.oldest());
+    // With several replicas, another one may have been asked before.
+    const latest = kept && (arrived?.n ?? 0) < kept.n ? kept : (arrived ?? newest);
+    return { latest, isBehind: latest.n < newest.n, isLost };
+  }
+
+  /** The newest tick up to another one that has arrived where reads go; undefined where none has. */
+  async #arrived({ n }: Tick): Promise<Tick | undefined> {
+    const statement = sql`SELECT ${TICK} FROM ${this.ticks} AS t WHERE ${VALID} AND t.n <= ${String(n)}::int8 ORDER BY t.n DESC LIMIT 1`;
+    const [row] = await this.read(statement).catch((error: unknown) => {
+      // The table itself may not have arrived.
+      if (!hasState(error, MISSING_TABLE)) throw error;
+      return [];
+    });
+    return row && tickOf(row);
+  }
+
+  /** The same on the primary. */
+  async #beatNow(known: Tick | null): Promise<Omit<Beat, 'isBehind'>> {
     const [found] = await this.readNow(this.#probe(known));
     if (found && found[2] !== 'true') return beatOf(found, known);
     // Before there is any, all wait for the first one.
@@ -196,6 +228,6 @@ function tickOf([n, snap]: Texts): Tick {
   return Object.freeze({ n: Number(n), snap: String(snap) });
 }
 
-function beatOf(row: Texts, known: Tick | null): Beat {
+function beatOf(row: Texts, known: Tick | null): Omit<Beat, 'isBehind'> {
   return { latest: tickOf(row), isLost: known !== null && row[3] !== known.snap };
 }

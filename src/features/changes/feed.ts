@@ -101,7 +101,7 @@ export class Feed {
     return performance.now() - Math.max(this.#checkedAt, this.#ledAt);
   }
 
-  /** A tick that has seen all that had committed a moment ago: as long ago as the option `tick` says, at most. */
+  /** A tick that has seen all that had arrived where reads go a moment ago: as long ago as the option `tick` says, at most. */
   async now(): Promise<Tick> {
     const { tick } = this.context;
     return this.#latest && performance.now() - this.#checkedAt < tick ? this.#latest : this.#check();
@@ -208,13 +208,13 @@ export class Feed {
   async #beat(): Promise<Tick> {
     const begun = performance.now();
     const known = this.#latest;
-    const { latest, isLost } = await this.alone((ticks) => ticks.beat(known));
+    const { latest, isBehind, isLost } = await this.alone((ticks) => ticks.beat(known));
     if (isLost) {
       this.#delivered = null;
       for (const subscriber of [...this.subscribers]) subscriber.expire();
     }
     this.#latest = latest;
-    this.#checkedAt = begun;
+    if (!isBehind) this.#checkedAt = begun;
     return latest;
   }
 
