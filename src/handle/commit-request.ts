@@ -11,7 +11,7 @@ import { runFollowed } from '../execute/records/run-records.js';
 import { isOverridden } from '../express/resources/crud-controller.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { runOnSequelize, runWithSettings } from '../postgres/index.js';
+import { readServers, runOnSequelize, runWithSettings } from '../postgres/index.js';
 import { type RequestSessions, requestSessions } from '../request/request-sessions.js';
 import { thrownError } from '../util/describe-error.js';
 import { isPromise } from '../util/promises.js';
@@ -85,10 +85,14 @@ export function readSessions(
 ): RouteSessions {
   const [first] = resources;
   const areSeen = resources.map(compileIsSeen);
-  const read: RunInSession = (sessions, work) =>
-    areSeen.some((isSeen) => isSeen())
-      ? sessions.runRead(sequelizeOf(first), work)
-      : sessions.runPlainRead(sequelizeOf(first), work);
+  const read: RunInSession = (sessions, work) => {
+    const sequelize = sequelizeOf(first);
+    // One replica may be behind another, and its statements are dealt over all of them.
+    if (readServers(sequelize) > 1) return sessions.runSnapshot(sequelize, work);
+    return areSeen.some((isSeen) => isSeen())
+      ? sessions.runRead(sequelize, work)
+      : sessions.runPlainRead(sequelize, work);
+  };
   const session = onPath(read, settings);
   return { session, transaction: session };
 }

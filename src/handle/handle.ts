@@ -10,9 +10,10 @@ import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { Access } from '../operation/access.js';
+import { countOf } from '../operation/count.js';
 import type { AnswerDraft } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
-import { currentSession, type StatementTarget } from '../postgres/index.js';
+import { currentSession, readServers, type StatementTarget } from '../postgres/index.js';
 import type { RequestArguments, RequestParser } from '../request/parse-request.js';
 import { existingSessions } from '../request/request-sessions.js';
 import { checkJson, JsonAnswer, jsonReplacer, leaveTagOut, writesPlainJson } from '../respond/json-answer.js';
@@ -227,8 +228,17 @@ export function compileOperationHandler<I extends RequestArguments>(
   // A delete answers nothing.
   const isRecordWritten = verb !== 'get' && verb !== 'delete';
   const isWhole = isLocking || (isRecordWritten && isShapedByUser) || rows?.isFollowed === true;
+  /** True where an answer is made of several statements, which several servers would execute. */
+  const isOfServers = (input: I): boolean => {
+    if (verb !== 'get' || !sequelize || readServers(sequelize) === 1) return false;
+    const { kind, ...counted } = input.query;
+    return (
+      completionOf(completions, input) !== null ||
+      (kind !== undefined && countOf(counted, kind === 'cursor' ? 'none' : 'exact') !== 'none')
+    );
+  };
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
-    if (!input || !rows?.isOpen()) return false;
+    if (!input || !rows?.isOpen() || isOfServers(input)) return false;
     if (around && !isAttempted(around, response, answer)) return false;
     return completionOf(completions, input)?.isOpen(input) !== false && isAlone(sequelize, request);
   };

@@ -44,6 +44,7 @@ export {
   type MarkedClient,
   plainManager,
   poolsOf,
+  readServers,
   transactionInternals,
 } from './session/connection-internals.js';
 export { EngineSequelize, refuseWrites } from './session/engine-sequelize.js';

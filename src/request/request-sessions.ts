@@ -94,6 +94,11 @@ export class RequestSessions {
     return isAlone ? work() : this.runRead(sequelize, work);
   }
 
+  /** Runs reads that have to see one moment of one server. */
+  runSnapshot<T>(sequelize: Sequelize, work: () => T): T {
+    return runInSession(this.#begun(sequelize) ?? this.#session('read', sequelize), work);
+  }
+
   /** Runs writes that belong together; their transaction begins with the first query. */
   runWrite<T>(sequelize: Sequelize, work: () => T): T {
     return runInSession(this.#session('write', sequelize), work);

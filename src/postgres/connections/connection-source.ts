@@ -7,6 +7,7 @@ import {
   type Pool,
   type PooledClient,
   poolsOf,
+  readServers,
 } from '../session/connection-internals.js';
 import { ConnectionQueue } from './connection-queue.js';
 
@@ -46,8 +47,7 @@ export class ConnectionSource {
 
   /** Number of servers that answer reads. */
   get readServers(): number {
-    const { replication } = this.#manager.config;
-    return replication ? replication.read.length : 1;
+    return readServers(this.#sequelize);
   }
 
   /** Number of connections that the pool for reads may open. */

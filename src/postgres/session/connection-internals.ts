@@ -1,6 +1,7 @@
 /** Untyped fields of Sequelize's connections and transactions. An accessor throws where one is missing. */
 import type { Sequelize, Transaction } from 'sequelize';
 import { SEQUELIZE_VERSION } from '../../describe/sequelize-internals.js';
+import { keptIn } from '../../util/memo.js';
 import { missingFrom, withFields } from '../../util/missing-internal.js';
 import type { DriverClient } from '../protocol/pg-internals.js';
 
@@ -82,6 +83,16 @@ type PlainManager<Client> = Pick<ConnectionManager<Client>, 'config' | 'getConne
 /** Connection manager of an instance, with no check of its other fields. */
 export function plainManager<Client>({ connectionManager: manager }: Sequelize): PlainManager<Client> {
   return withFields(manager as object as PlainManager<Client>, 'ConnectionManager', 'config', missing);
+}
+
+const READ_SERVERS = new WeakMap<Sequelize, number>();
+
+/** Number of servers that answer the reads of an instance. */
+export function readServers(sequelize: Sequelize): number {
+  return keptIn(READ_SERVERS, sequelize, () => {
+    const { replication } = plainManager(sequelize).config;
+    return replication ? replication.read.length : 1;
+  });
 }
 
 /** The pools for reads and for writes, which may be one. */
