@@ -145,14 +145,7 @@ function sentKey(
   const missing = absent.filter((each) => !preset.includes(each) && !own.includes(each));
   if (missing.length > 0) {
     if (kind === undefined) return null;
-    const names = pairs.map(({ attribute }) => attribute).join(' and ');
-    throw new InvalidBodyError(
-      missing.map(({ attribute }) => ({
-        pointer: bodyPointer(attribute),
-        code: 'isDefined',
-        detail: `${names} name one ${key.target.name} together; send all of them.`,
-      })),
-    );
+    throw partialKey(key, missing);
   }
   const { attributes } = describeRecords(key.target);
   const fixed = preset.map(({ attribute, key: name }) => {
@@ -160,6 +153,40 @@ function sentKey(
     return text === undefined ? sqlCondition`false` : equalTo(name, text);
   });
   return { ...key, attribute: first.attribute, key: first.key, more, own, fixed: allOf(null, ...fixed) };
+}
+
+function partialKey(key: RuledKey, missing: readonly FurtherKey[]): InvalidBodyError {
+  const names = [key, ...(key.more ?? [])].map(({ attribute }) => attribute).join(' and ');
+  return new InvalidBodyError(
+    missing.map(({ attribute }) => ({
+      pointer: bodyPointer(attribute),
+      code: 'isDefined',
+      detail: `${names} name one ${key.target.name} together; send all of them.`,
+    })),
+  );
+}
+
+/**
+ * Refuses a part of a key of several attributes in a write that may be a create or a change: a new row would have the default of the other
+ * parts, and a row that is there keeps its own.
+ *
+ * @param values that the request has sent
+ * @throws InvalidBodyError
+ */
+export function refusePartialKeys(
+  request: Request,
+  model: ModelClass,
+  access: Access,
+  values: Readonly<Record<string, unknown>>,
+): void {
+  for (const key of accessRules(request)?.keysOf(model) ?? []) {
+    const pairs = [key, ...(key.more ?? [])];
+    const missing = pairs.filter(({ attribute }) => values[attribute] === undefined);
+    if (missing.length === pairs.length || pairs.some(({ attribute }) => values[attribute] === null))
+      continue;
+    const open = missing.filter(({ attribute }) => presetOf(access, attribute) === undefined);
+    if (open.length > 0) throw partialKey(key, open);
+  }
 }
 
 /** A key whose row a write names. */

@@ -1,6 +1,6 @@
 /** A request with `on_conflict` -> the key and the values of one record, or of many. */
 import type { Request } from 'express';
-import { accessToWrite, checkScopedValues } from '../../access/reference-access.js';
+import { accessToWrite, checkScopedValues, refusePartialKeys } from '../../access/reference-access.js';
 import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ModelInfo } from '../../describe/model-info.js';
@@ -110,9 +110,11 @@ export function compileRecordParser(plan: ResourcePlan) {
     const missing = keyNames(address).filter((name) => (valueAt(name) ?? null) === null);
     if (missing.length > 0) throw new InvalidBodyError(missing.map(missingPart));
     const written = { ...access.given.update, ...whole };
-    const granted = await accessToWrite(request, plan.model, access, written, 'create');
     // A class of the user's may add values that the body does not have.
     const sent = Object.keys(schema.isExplicit ? values : (body as object));
+    const own = Object.fromEntries(sent.map((name) => [name, whole[name]]));
+    refusePartialKeys(request, plan.model, access, { ...access.given.update, ...own });
+    const granted = await accessToWrite(request, plan.model, access, written, 'create');
     return {
       query: Object.freeze({ ...query, sent: new Set(sent) }),
       access: granted,

@@ -93,7 +93,17 @@ class Kept extends NumberedRow {
   @BelongsToKey(() => Phase, { otherId: 'projectId', otherNo: 'no' }) declare other?: Phase;
 }
 
-const models = [Customer, Invoice, Ticket, Phase, Step, Kept] as unknown as ModelClass[];
+/** Each part of its foreign key may be NULL. */
+@Crud({ endpoints: ['read', 'create', 'update', 'upsert', 'createMany'], upsert: [['code']] } as object)
+@Table({ tableName: 'marks', timestamps: false })
+class Mark extends Model {
+  @PrimaryKey @Column(DataType.TEXT) declare code: string;
+  @Column(DataType.INTEGER) declare projectId: number | null;
+  @Column(DataType.INTEGER) declare phaseNo: number | null;
+  @BelongsToKey(() => Phase, { projectId: 'projectId', phaseNo: 'no' }) declare phase?: Phase;
+}
+
+const models = [Customer, Invoice, Ticket, Phase, Step, Kept, Mark] as unknown as ModelClass[];
 const passing = [Invoice, Ticket, Step, Kept].map(
   (each) => passingController(crudController(each as never)) as unknown as new () => CrudController,
 );
@@ -109,11 +119,12 @@ for (const isOverridden of wholeOr([false], [false, true]))
     );
     const reset = () =>
       paths.site.engine.sequelize.query(`
-        TRUNCATE customers, invoices, tickets, phases, steps, kept RESTART IDENTITY;
+        TRUNCATE customers, invoices, tickets, phases, steps, kept, marks RESTART IDENTITY;
         INSERT INTO customers ("tenantId", id, name) VALUES (1, 7, 'ours'), (1, 8, 'also'), (1, 9, 'hidden'), (2, 7, 'hidden'), (2, 8, 'theirs');
         INSERT INTO invoices ("tenantId", "customerId", text) VALUES (1, 8, 'a'), (1, NULL, 'a'), (2, 8, 'b');
         INSERT INTO tickets (code, "tenantId", "customerId") VALUES ('A', 1, 8), ('B', 2, 8);
         INSERT INTO phases ("projectId", no, name) VALUES (1, 1, 'one'), (1, 2, 'hidden'), (2, 2, 'two');
+        INSERT INTO marks (code, "projectId", "phaseNo") VALUES ('M', 1, 1);
         INSERT INTO steps ("projectId", at, "phaseNo") VALUES (1, 5, 1), (1, 6, NULL), (2, 5, 2);
         INSERT INTO kept ("projectId", "otherId") VALUES (1, 1), (NULL, NULL)`);
 
@@ -229,5 +240,23 @@ for (const isOverridden of wholeOr([false], [false, true]))
         expect(await status('PATCH', '/kepts/1', { [name]: 2 }), name).to.equal(409);
         expect(await status('PATCH', '/kepts/2', { [name]: 2 }), name).to.equal(200);
       }
+    });
+
+    it('is refused in part by an upsert, whose row may be there with another part', async () => {
+      const one = { code: 'M', phaseNo: 2 };
+      const issue = {
+        pointer: '/projectId',
+        code: 'isDefined',
+        detail: 'projectId and phaseNo name one Phase together; send all of them.',
+      };
+      const refused = await send('POST', '/marks?on_conflict=code', one);
+      expect([refused.status, refused.body.errors]).to.deep.equal([422, [issue]]);
+      expect(await status('POST', '/marks?on_conflict=code', [one])).to.equal(422);
+      expect(await status('POST', '/marks?on_conflict=code', { code: 'N', phaseNo: 2 })).to.equal(422);
+      expect(await status('POST', '/marks?on_conflict=code', { ...one, projectId: 1 })).to.equal(409);
+      const changed = await send('POST', '/marks?on_conflict=code', { ...one, projectId: 2 });
+      expect([changed.status, changed.body.projectId]).to.deep.equal([200, 2]);
+      const freed = await send('POST', '/marks?on_conflict=code', { code: 'M', phaseNo: null });
+      expect([freed.status, freed.body.phaseNo]).to.deep.equal([200, null]);
     });
   });
