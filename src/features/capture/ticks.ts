@@ -115,8 +115,9 @@ export class Ticks {
     return beatOf(again, known);
   }
 
-  oldest(): Promise<Tick | undefined> {
-    return this.#find(raw('true'));
+  /** The first tick behind which no event is older than the retentions. */
+  oldest(retentions: readonly string[] = []): Promise<Tick | undefined> {
+    return this.#find(sql`NOT ${this.#isOld(retentions)}`);
   }
 
   /** The tick behind another one, so many later; undefined where there are fewer. */
@@ -126,13 +127,18 @@ export class Ticks {
 
   /** A tick by its number, as long as no event behind it is older than the retentions; undefined for any other. */
   find(n: number, retentions: readonly string[]): Promise<Tick | undefined> {
+    return this.#find(sql`t.n = ${String(n)}::int8 AND NOT ${this.#isOld(retentions)}`);
+  }
+
+  /** True in SQL where an event behind the tick `t` is older than the retentions. */
+  #isOld(retentions: readonly string[]): SqlFragment {
+    if (retentions.length === 0) return raw('false');
     const shortest = joinSql(
       retentions.map((each) => sql`${each}::interval`),
       ', ',
     );
     const later = sql`SELECT l.at FROM ${this.ticks} AS l WHERE l.n > t.n ORDER BY l.n LIMIT 1`;
-    const isOld = sql`coalesce((${later}) < clock_timestamp() - least(${shortest}), false)`;
-    return this.#find(sql`t.n = ${String(n)}::int8 AND NOT ${isOld}`);
+    return sql`coalesce((${later}) < clock_timestamp() - least(${shortest}), false)`;
   }
 
   /** True in SQL where the server that executes it has a tick, and with it all events that the tick sees. */

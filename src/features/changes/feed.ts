@@ -107,10 +107,10 @@ export class Feed {
     return this.#latest && performance.now() - this.#checkedAt < tick ? this.#latest : this.#check();
   }
 
-  /** The place before all events that are there. */
-  async start(): Promise<Place> {
+  /** The place before all events that are there, and no older than the retentions: a cursor of an older one has expired. */
+  async start(retentions: readonly string[]): Promise<Place> {
     const latest = await this.now();
-    return behind((await this.ticks.oldest()) ?? latest);
+    return behind((await this.ticks.oldest(retentions)) ?? latest);
   }
 
   /** Runs statements when those before have ended, so that a feed never has more than one connection. */

@@ -152,7 +152,7 @@ async function begin(
   const codec = placeCodec(resource.cursors, resource.plan, digest, retentions);
   const find = async (): Promise<Place> => {
     if (after === 'now') return behind(await feed.now());
-    if (after === 'start') return await feed.start();
+    if (after === 'start') return await feed.start(retentions);
     return await feed.alone((ticks) => codec.decode(after, ticks));
   };
   const place = await find().catch((error: unknown) => {

@@ -88,6 +88,11 @@ describe('a feed of changes', () => {
   const town = async (values: object): Promise<{ id: number }> =>
     (await site.agent.post('/towns').send(values).expect(201)).body;
 
+  const age = (interval: string) =>
+    other.query(
+      `UPDATE crud_changes SET at = at - interval '${interval}'; UPDATE crud_ticks SET at = at - interval '${interval}'`,
+    );
+
   it('has each write once, in order, whoever makes it', async () => {
     const cursor = await now('/towns/changes');
     const { id } = await town({ country: 'FRA', population: 1 });
@@ -279,10 +284,6 @@ describe('a feed of changes', () => {
   it('has no hole behind a cursor where nobody has followed for long, and maintenance removes what is old', async () => {
     const place = await now('/towns/changes');
     const { id } = await town({ country: 'OLD' });
-    const age = (interval: string) =>
-      other.query(
-        `UPDATE crud_changes SET at = at - interval '${interval}'; UPDATE crud_ticks SET at = at - interval '${interval}'`,
-      );
     const maintain = () => buildApplication({ models: [Region, Town, Task] }).maintain();
     await age('8 days');
     await maintain();
@@ -294,6 +295,24 @@ describe('a feed of changes', () => {
     const { rows } = await other.query("SELECT FROM crud_changes WHERE new ->> 'country' = 'OLD'");
     expect(rows).to.have.length(0);
     expect((await ask(`/towns/changes?after=${place}`)).status).to.equal(410);
+  });
+
+  it('goes on from the start, where the first events are older than a cursor may be', async () => {
+    const made: string[] = [];
+    for (let index = 0; index < 4; index += 1) {
+      made.push(`create ${(await town({ country: 'AGE' })).id}`);
+      await now('/towns/changes');
+      await age('3 days');
+    }
+    const found: string[] = [];
+    let place = 'start';
+    for (let isMore = true; isMore; ) {
+      const page = await read(`/towns/changes?after=${place}&size=1`);
+      found.push(...page.items.map(({ op, id }) => `${op} ${id}`));
+      place = page.next_cursor;
+      isMore = page.has_next;
+    }
+    expect(found).to.deep.equal(made.slice(2));
   });
 
   it('goes on behind images that no longer fit the table, and says nothing of what they lack', async () => {
