@@ -48,6 +48,35 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
     ...poolOf(options),
   })(app);
   const unwatch = watchConnections(engine);
+  async function end(): Promise<void> {
+    unwatch();
+    await engine[Symbol.asyncDispose]();
+    await database.drop?.();
+  }
+  try {
+    const { crud, listening } = await serve(app, options);
+    return {
+      app,
+      crud,
+      engine,
+      server: listening,
+      agent: supertest(listening.server),
+      async [Symbol.asyncDispose]() {
+        await listening[Symbol.asyncDispose]();
+        await end();
+      },
+    };
+  } catch (error) {
+    // No later suite is to blame for its connections.
+    await end();
+    throw error;
+  }
+}
+
+async function serve(
+  app: Express,
+  options: TestAppOptions,
+): Promise<Pick<TestApp, 'crud'> & { readonly listening: Listening }> {
   useSameRequestId(app);
   options.prepare?.(app);
   const served = { models: options.models, ...options.bootstrap };
@@ -57,19 +86,7 @@ export async function startTestApp(options: TestAppOptions): Promise<TestApp> {
   const listening = await listen(app);
   // Some tests end the engine themselves; the server is then no reason for the process to go on.
   listening.server.unref();
-  return {
-    app,
-    crud,
-    engine,
-    server: listening,
-    agent: supertest(listening.server),
-    async [Symbol.asyncDispose]() {
-      await listening[Symbol.asyncDispose]();
-      unwatch();
-      await engine[Symbol.asyncDispose]();
-      await database.drop?.();
-    },
-  };
+  return { crud, listening };
 }
 
 /** The application of a suite. */
