@@ -24,6 +24,8 @@ export function inCombination(options: BootstrapOptions): BootstrapOptions {
       return { fastPath: false, ...options };
     case 'values': {
       const { routing } = options;
+      // The library refuses it, and an object would take its place.
+      if (!routing && 'routing' in options) return options;
       // Tests list classes; the type has names of files, too, and never both.
       const interceptors = [...(routing?.interceptors ?? []), PassOn] as RoutingOptions['interceptors'] & {};
       return { ...options, routing: { ...routing, interceptors } };
