@@ -19,8 +19,8 @@ import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
-import { except, OF_MANY } from '../../support/combination.js';
-import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
+import { except, OF_MANY, onPath, SERVES_EXPORTS } from '../../support/combination.js';
+import { expectJson, expectNothing, expectProblem, tagOf } from '../../support/expect-answer.js';
 import { serveTables } from '../../support/serve-tables.js';
 
 class Named extends KeyedRow {
@@ -239,7 +239,7 @@ except(OF_MANY).describe('a partitioned table', () => {
     engine: { createAll: true },
     bootstrap: { idempotency: { principal: () => 'ann' } },
   });
-  const tagOf = async (id: number) => {
+  const tagInTable = async (id: number) => {
     const [row] = await query(`SELECT xmin FROM meters WHERE id = ${id}`);
     return `"x${Object(row).xmin}"`;
   };
@@ -254,22 +254,24 @@ except(OF_MANY).describe('a partitioned table', () => {
         const created = await agent.post('/meters').send({ id, name: 'a' });
         const tag = (answer: Response) => answer.headers['etag'] ?? '';
         expectJson(created, 201, { id, name: 'a' });
-        expect(created.headers).to.include({ etag: await tagOf(id), location: path });
+        expect([tagOf(created), created.headers['location']]).to.deep.equal([await tagInTable(id), path]);
         const changed = await agent.patch(path).set('If-Match', tag(created)).send({ name: 'b' });
         expectJson(changed, 200, { id, name: 'b' });
-        expect(changed.headers['etag']).to.equal(await tagOf(id));
+        expect(tagOf(changed)).to.equal(await tagInTable(id));
         expect((await agent.patch(path).set('If-Match', tag(created)).send({ name: 'c' })).status).to.equal(
           412,
         );
         const replaced = await agent.put(path).set('If-Match', tag(changed)).send({ name: 'd' });
         expectJson(replaced, 200, { id, name: 'd' });
-        expect(replaced.headers['etag']).to.equal(await tagOf(id));
-        expect((await agent.get(path).set('If-None-Match', tag(replaced))).status).to.equal(304);
+        expect(tagOf(replaced)).to.equal(await tagInTable(id));
+        expect((await agent.get(path).set('If-None-Match', tag(replaced))).status).to.equal(
+          onPath({ fast: 304, values: 200 }),
+        );
         expect((await agent.delete(path).set('If-Match', tag(changed))).status).to.equal(412);
         expectNothing(await agent.delete(path).set('If-Match', tag(replaced)), 204);
         const anew = await agent.put(path).set('If-None-Match', '*').send({ name: 'e' });
         expectJson(anew, 201, { id, name: 'e' });
-        expect(anew.headers).to.include({ etag: await tagOf(id), location: path });
+        expect([tagOf(anew), anew.headers['location']]).to.deep.equal([await tagInTable(id), path]);
       }
     }
   });
@@ -280,7 +282,7 @@ except(OF_MANY).describe('a partitioned table', () => {
       await expectWritten(agent, '/meters', 1, 101);
       const post = () => agent.post('/meters').set('Idempotency-Key', '"k"').send({ id: 7, name: 'k' });
       const [once, again] = [await post(), await post()];
-      expect([once.status, once.headers['etag']]).to.deep.equal([201, await tagOf(7)]);
+      expect([once.status, tagOf(once)]).to.deep.equal([201, await tagInTable(7)]);
       expect([again.status, again.headers['etag']]).to.deep.equal([201, once.headers['etag']]);
       expect(again.headers).to.include({ 'idempotent-replayed': 'true' });
     }
@@ -298,10 +300,10 @@ except(OF_MANY).describe('a partitioned table', () => {
       expect((await agent.patch('/readings/eu,1').set('If-Match', tag).send({ name: 'c' })).status).to.equal(
         412,
       );
-      expect((await agent.get('/readings/eu,1')).headers['etag']).to.equal(changed.headers['etag']);
+      expect(tagOf(await agent.get('/readings/eu,1'))).to.equal(tagOf(changed));
       const anew = await agent.put('/readings/eu,2').send({ name: 'e' });
       expectJson(anew, 201, { region: 'eu', no: 2, name: 'e' });
-      expect((await agent.get('/readings/eu,2')).headers['etag']).to.equal(anew.headers['etag']);
+      expect(tagOf(await agent.get('/readings/eu,2'))).to.equal(tagOf(anew));
       expect((await agent.put('/readings/us,2').send({ name: 'e' })).status).to.equal(422);
     }
   });
@@ -362,7 +364,7 @@ class Visit extends NumberedRow {
 }
 
 /** The same table, heirs and all. */
-@Crud({ prefix: '/all', pagination: 'cursor', export: ['ndjson'] })
+@Crud({ prefix: '/all', pagination: 'cursor', ...(SERVES_EXPORTS ? { export: ['ndjson'] } : {}) })
 @Table({ tableName: 'cities', ...HEIRED })
 class All extends Heired {}
 

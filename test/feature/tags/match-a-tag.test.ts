@@ -26,7 +26,7 @@ import {
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { except, UNGUARDED } from '../../support/combination.js';
+import { except, onPath, UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { SqlLog } from '../../support/sql-log.js';
@@ -274,7 +274,7 @@ describe('the tags of records', () => {
       expectJson(read, 200, { name: 'A', count: 1 });
       expect(read.headers['etag']).to.match(SEALED);
       const cached = await site.agent.get('/ledgers/A').set('if-none-match', tagOf(read));
-      expect(cached.status).to.equal(304);
+      expect(cached.status).to.equal(onPath({ fast: 304, values: 200 }));
       const changed = await change(tagOf(read), 2);
       expectJson(changed, 200, { name: 'A', count: 2 });
       expect(changed.headers['etag']).to.match(SEALED).and.not.equal(read.headers['etag']);
