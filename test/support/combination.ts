@@ -53,14 +53,22 @@ export const UNGUARDED: IncludeOptions = ['session', 'records'].includes(combina
 /** True where the models of a test may have endpoints of many records. */
 export const SERVES_MANY = combination !== 'session';
 
+/** True where the resources of a test may have aggregates: no application has them beside an override of `list`. */
+export const SERVES_AGGREGATES = !['session', 'records'].includes(combination);
+
 /** True where the resources of a test may have exports: no export goes through an override of `list`, or an interceptor. */
-export const SERVES_EXPORTS = !['values', 'session', 'records'].includes(combination);
+export const SERVES_EXPORTS = SERVES_AGGREGATES && combination !== 'values';
 
 /** For `except`, where they have them anyway. */
 export const OF_MANY = {
   session:
     'it decorates parameters, which are read once for a request, so that no method with them serves many records',
 };
+
+const IS_LISTED = 'it has a method list, with which no application has feeds of changes';
+
+/** For `except`, where feeds of changes are what is tested. */
+export const OF_FEEDS = { session: IS_LISTED, records: IS_LISTED };
 
 /** Expected means of a combination, such as a statement; where it is left out, those of the fast path. */
 export function onPath<T>(expected: { readonly fast: T } & Partial<Record<Combination, T>>): T {

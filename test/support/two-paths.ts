@@ -55,8 +55,13 @@ export class TwoPaths implements AsyncDisposable {
       bootstrap: { ...both, fastPath: true },
       ...(prepare ? { prepare } : {}),
     });
-    const general = await buildApp({ ...both, fastPath: false }, prepare);
-    return new TwoPaths(site, await listen(site.app), await listen(general.app));
+    try {
+      const general = await buildApp({ ...both, fastPath: false }, prepare);
+      return new TwoPaths(site, await listen(site.app), await listen(general.app));
+    } catch (error) {
+      await site[Symbol.asyncDispose]();
+      throw error;
+    }
   }
 
   /** Expects equal answers of both, and of Sequelize, and returns that answer. Whatever changes rows must be undone in between: see `undo`. */

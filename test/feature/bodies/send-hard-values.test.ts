@@ -16,12 +16,21 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, crudController } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
+import { SERVES_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectIssue, expectProblem } from '../../support/expect-answer.js';
 import { passingController } from '../../support/passing-controllers.js';
 import { serveTestApp } from '../../support/test-app.js';
 
-@Crud({ endpoints: ['list', 'read', 'create', 'update', 'createMany', 'updateMany'] })
+@Crud({
+  endpoints: [
+    'list',
+    'read',
+    'create',
+    'update',
+    ...(SERVES_MANY ? (['createMany', 'updateMany'] as const) : []),
+  ],
+})
 @Table({
   tableName: 'hards',
   timestamps: false,
@@ -172,6 +181,7 @@ describe('sending hard values', () => {
           const issue = { pointer, code: 'isJsonNumber', detail: `${name} ${NUMBERS}` };
           expectIssue(await write('post', '/hards', body), 422, issue);
           expectIssue(await write('patch', '/hards/1', body), 422, issue);
+          if (!SERVES_MANY) return;
           const second = { ...issue, pointer: `/1${pointer}` };
           expectIssue(await write('post', '/hards', `[{},${body}]`), 422, second);
         });
@@ -233,6 +243,7 @@ describe('sending hard values', () => {
         for (const [method, path] of WRITES) {
           expectProblem(await site.agent[method](path).send({ [name]: value }), 422, REFUSED);
         }
+        if (!SERVES_MANY) return;
         expect((await site.agent.post('/hards').send([{}, { [name]: value }])).status).to.equal(422);
       });
     }

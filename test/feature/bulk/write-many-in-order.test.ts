@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -27,7 +28,7 @@ class Drawer extends KeyedRow {
   @Column({ type: DataType.INTEGER, allowNull: false }) declare size: number;
 }
 
-describe('many records in the order of a request', () => {
+except(OF_MANY).describe('many records in the order of a request', () => {
   const site = serveTestApp(() => ({ models: [Twig, Drawer] }));
   const twigs = async () => (await Twig.findAll({ order: ['name'] })).map(({ name }) => name);
   const drawers = async () => (await Drawer.findAll({ order: ['id'] })).map(({ id, size }) => [id, size]);

@@ -6,6 +6,7 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { buildApplication } from '../../../src/bootstrap.js';
 import { Crud, EVERYTHING, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -57,7 +58,7 @@ interface Page {
   readonly has_next: boolean;
 }
 
-describe('a feed of changes', () => {
+except(OF_FEEDS).describe('a feed of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Region, Town, Task],

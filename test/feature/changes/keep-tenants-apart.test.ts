@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, filter } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -37,7 +38,7 @@ interface State {
 /** An event, as the test expects it. */
 type Told = readonly [op: string, id: string];
 
-describe('feeds of tenants', () => {
+except(OF_FEEDS).describe('feeds of tenants', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Paper],

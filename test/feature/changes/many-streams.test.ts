@@ -10,6 +10,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { statementChannel } from '../../../src/diagnostics/channels.js';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -39,7 +40,7 @@ class Parcel extends NumberedRow {
 /** Requests beside which others no longer have a turn of their own. */
 const CROWD = 70;
 
-describe('many streams of changes', () => {
+except(OF_FEEDS).describe('many streams of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Parcel],

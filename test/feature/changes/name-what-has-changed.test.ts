@@ -6,6 +6,7 @@ import { Exclude, Expose, Transform } from 'class-transformer';
 import { BelongsTo, Column, DataType, ForeignKey, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -121,7 +122,7 @@ interface Event {
   readonly changed?: readonly string[];
 }
 
-describe('an event', () => {
+except(OF_FEEDS).describe('an event', () => {
   const site = serveTestApp(() => ({
     models: [City, Tower, Label, Person, Lock, Room, Gate, Article, Street, Moment],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },

@@ -6,6 +6,7 @@ import type { Client } from 'pg';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -28,7 +29,7 @@ function counter(): ModelClass {
   return Counter;
 }
 
-describe('the order of changes', () => {
+except(OF_FEEDS).describe('the order of changes', () => {
   const database = forSuite(() => freshDatabase());
   const elsewhere = forSuite(() => freshDatabase());
   const serve = () =>

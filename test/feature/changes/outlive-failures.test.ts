@@ -6,6 +6,7 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { startDraining } from '../../../src/express/server/express-server.js';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -38,7 +39,7 @@ function alsoOrders(prefix: string): ModelClass {
   return AlsoOrder;
 }
 
-describe('streams of changes', () => {
+except(OF_FEEDS).describe('streams of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Shop, Order, alsoOrders('/second'), alsoOrders('/third')],

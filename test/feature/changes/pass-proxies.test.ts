@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { startNginx } from '../../support/nginx.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
@@ -30,7 +31,7 @@ class Paper extends TitledRow {
   @Column(DataType.TEXT) declare tenant: string;
 }
 
-describe('a feed', () => {
+except(OF_FEEDS).describe('a feed', () => {
   const database = forSuite(async () => {
     const tenants = await TenantDatabase.create(['papers']);
     const { user, password } = tenants.control;

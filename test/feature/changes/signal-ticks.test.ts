@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -20,7 +21,7 @@ function bell(): ModelClass {
   return Bell;
 }
 
-describe('feeds of several processes with Redis', () => {
+except(OF_FEEDS).describe('feeds of several processes with Redis', () => {
   const database = forSuite(() => freshDatabase());
   const redis = forSuite(() => startRedis());
   const statements = [0, 0];

@@ -10,6 +10,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { startDraining } from '../../../src/express/server/express-server.js';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { connectTo, freshDatabase } from '../../support/postgres.js';
@@ -36,7 +37,7 @@ class Shelf extends NumberedRow {
   @Column(DataType.INTEGER) declare tenant: number;
 }
 
-describe('a stream of changes', () => {
+except(OF_FEEDS).describe('a stream of changes', () => {
   const database = forSuite(() => freshDatabase());
   const site = serveTestApp(() => ({
     models: [Box, Shelf],
@@ -211,7 +212,7 @@ class Wrapping implements InterceptorInterface {
   }
 }
 
-describe('a stream of changes, where an interceptor changes results', () => {
+except(OF_FEEDS).describe('a stream of changes, where an interceptor changes results', () => {
   const site = serveTestApp(() => ({
     models: [Box],
     bootstrap: { changes: { path: '/changes', tick: 50 }, routing: { interceptors: [Wrapping] } },

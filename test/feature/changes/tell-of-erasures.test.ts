@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, Repository, unitOfWork } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { OpenStream, requestStream } from '../../support/open-stream.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -30,7 +31,7 @@ class Member extends NumberedRow {
 /** Milliseconds. */
 const TICK = 50;
 
-describe('an erasure', () => {
+except(OF_FEEDS).describe('an erasure', () => {
   const site = serveTestApp(() => ({
     models: [Guest, Member],
     bootstrap: { changes: { tick: TICK }, indexAdvice: false },

@@ -19,7 +19,14 @@ import { EVERY_ENDPOINT } from '../../models/endpoints.js';
 import { NumberedManyTypes } from '../../models/many-types.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { onPath, SERVES_EXPORTS } from '../../support/combination.js';
+import {
+  except,
+  OF_MANY,
+  onPath,
+  SERVES_EXPORTS,
+  SERVES_MANY,
+  UNGUARDED,
+} from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { wholeOr } from '../../support/short.js';
 import { HARD_COLUMNS, HARD_VALUES, Specimen } from '../../support/specimen.js';
@@ -27,11 +34,19 @@ import { SpecimenTable } from '../../support/specimen-table.js';
 import { ask, TwoPaths, type WholeAnswer, type WholeRequest } from '../../support/two-paths.js';
 
 const EXPORTS = SERVES_EXPORTS ? { export: ['csv', 'ndjson'] as const } : {};
+const SERVED = EVERY_ENDPOINT.filter((each) => SERVES_MANY || !each.endsWith('Many'));
 const FILES = SERVES_EXPORTS ? ['format=csv&spreadsheet=true', 'format=ndjson&checkpoints=true'] : [];
 
 /** A column of every type, all nullable. */
 @Crud({
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany'],
+  endpoints: [
+    'list',
+    'read',
+    'create',
+    'update',
+    'delete',
+    ...(SERVES_MANY ? (['updateMany'] as const) : []),
+  ],
   pageSize: { default: 3, max: 50 },
   sortAllow: ['id', 'text', 'whole'],
   filterAllow: ['text', 'whole', 'colour', 'flag'],
@@ -94,12 +109,12 @@ for (const name of ['b', '10', '2', 'a b', 'é\\']) {
 
 const LEAFLET = {
   id: 'slug',
-  endpoints: EVERY_ENDPOINT,
+  endpoints: SERVED,
   pagination: 'cursor',
   filterAllow: ['slug', 'rank'] as never,
   can: { deleted: true, update: () => filter`slug!=2`, delete: () => filter`rank=lt=3` },
-  subresources: ['pages'],
-  include: { pages: true },
+  subresources: { pages: UNGUARDED },
+  include: { pages: UNGUARDED },
 } as const;
 
 /** Addressed by a name; its key is hidden. */
@@ -195,7 +210,7 @@ const LEAFLET_REQUESTS: readonly WholeRequest[] = [
 
 /** Addressed by a text and a moment. */
 @Crud({
-  endpoints: EVERY_ENDPOINT,
+  endpoints: SERVED,
   pagination: 'cursor',
   sortAllow: ['rank', 'shop', 'at'],
   filterAllow: ['shop', 'at', 'rank'],
@@ -599,11 +614,14 @@ describe('the fast path and the general path', () => {
     });
 
     for (const body of [[{ id: 1, reals: [0.1000000001] }], { reals: [0.1000000001] }]) {
-      it(`are equal for a float of ${Array.isArray(body) ? 'many' : 'one'} that a column rounds to the one that is there`, async () => {
-        const path = Array.isArray(body) ? '/things' : '/things/1';
-        const answer = await sameWrite(paths, { method: 'PATCH', path, body }, [OLD], { reals: [0.1] });
-        expect(answer.body).to.include('"reals":[0.1]').and.include('now');
-      });
+      except(Array.isArray(body) ? OF_MANY : {}).it(
+        `are equal for a float of ${Array.isArray(body) ? 'many' : 'one'} that a column rounds to the one that is there`,
+        async () => {
+          const path = Array.isArray(body) ? '/things' : '/things/1';
+          const answer = await sameWrite(paths, { method: 'PATCH', path, body }, [OLD], { reals: [0.1] });
+          expect(answer.body).to.include('"reals":[0.1]').and.include('now');
+        },
+      );
     }
 
     it('are equal for defaults, and for what only the database knows', async () => {
@@ -677,7 +695,8 @@ describe('the fast path and the general path', () => {
         expect(answer.body).to.not.include('"id":');
         statuses.add(answer.status);
       }
-      expect([...statuses]).to.include.members([200, 201, 204, 207, 403, 404, 409, 412, 422]);
+      const partly = SERVES_MANY ? [207] : [];
+      expect([...statuses]).to.include.members([200, 201, 204, ...partly, 403, 404, 409, 412, 422]);
     });
 
     it('are equal where several attributes address the record', async () => {
@@ -688,7 +707,7 @@ describe('the fast path and the general path', () => {
         expect(status, JSON.stringify(wanted)).to.be.below(500);
         statuses.add(status);
       }
-      const unchanged = onPath({ fast: [304], values: [] });
+      const unchanged = onPath({ fast: [304], values: [], session: [], records: [] });
       expect([...statuses]).to.include.members([200, 201, 204, ...unchanged, 400, 403, 404, 409, 412, 422]);
     });
 

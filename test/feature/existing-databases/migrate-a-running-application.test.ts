@@ -4,13 +4,19 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { Crud } from '../../../src/index.js';
 import { NamedRow, NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Crud({ sortAllow: ['name'] })
 @Table({ tableName: 'ports', timestamps: false })
 class Port extends NamedRow {}
 
-@Crud<Ship>({ pagination: 'cursor', sortAllow: { weight: true, 'port.name': true }, id: 'name' })
+@Crud<Ship>({
+  pagination: 'cursor',
+  sortAllow: { weight: true, 'port.name': true },
+  include: { port: UNGUARDED },
+  id: 'name',
+})
 @Table({ tableName: 'ships', timestamps: false })
 class Ship extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare name: string;
@@ -20,7 +26,10 @@ class Ship extends NumberedRow {
   @BelongsTo(() => Port) declare port: Port;
 }
 
-@Crud({ upsert: [['name']], endpoints: ['list', 'create', 'upsert'] } as object)
+@Crud({
+  endpoints: ['list', 'create'],
+  ...(SERVES_MANY ? { upsert: [['name']], endpoints: ['list', 'create', 'upsert'] } : {}),
+} as object)
 @Table({ tableName: 'buoys', timestamps: false })
 class Buoy extends NumberedRow {
   @Column({ type: DataType.TEXT, allowNull: false, unique: true }) declare name: string;
@@ -127,7 +136,7 @@ describe('a running application', () => {
     expect(await post('c')).to.equal(201);
   });
 
-  it('logs that a unique index is gone which an upsert needs', async () => {
+  except(OF_MANY).it('logs that a unique index is gone which an upsert needs', async () => {
     logger.clear();
     await query('ALTER TABLE buoys DROP CONSTRAINT buoys_name_key');
     rest(510);

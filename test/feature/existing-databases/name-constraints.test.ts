@@ -9,7 +9,7 @@ import { KeyedRow } from '../../models/rows.js';
 import { type BuiltApp, buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
-import { except, OF_MANY } from '../../support/combination.js';
+import { except, OF_MANY, UNGUARDED } from '../../support/combination.js';
 import { expectJson, expectNothing, expectProblem } from '../../support/expect-answer.js';
 import { attach } from '../../support/offline-models.js';
 import { serveTables } from '../../support/serve-tables.js';
@@ -235,7 +235,7 @@ const SIGNS = [
   '日本',
 ];
 
-@Crud({ filterAllow: '*', sortAllow: '*', pagination: 'cursor', include: { children: true } })
+@Crud({ filterAllow: '*', sortAllow: '*', pagination: 'cursor', include: { children: UNGUARDED } })
 @Table({ tableName: 'signs', timestamps: false })
 class Sign extends Model {
   @HasMany(() => Sign, 'c0') declare children?: Sign[];

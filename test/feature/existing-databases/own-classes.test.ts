@@ -19,6 +19,7 @@ import { Crud, type CrudOptions, filter, type ModelClass } from '../../../src/in
 import { KeyedRow, NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { except, OF_MANY, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -60,14 +61,18 @@ class Booking extends NumberedRow {
   }
 }
 
-@Crud({ prefix: '/nets', include: { hosts: true }, filterAllow: { hosts: ['host'] } })
+@Crud({ prefix: '/nets', include: { hosts: UNGUARDED }, filterAllow: { hosts: ['host'] } })
 @Table({ tableName: 'nets', timestamps: false })
 class Net extends Model {
   @PrimaryKey @Column(DataType.CIDR) declare id: string;
   @HasMany(() => Host) declare hosts: Host[];
 }
 
-@Crud({ prefix: '/hosts', endpoints: ['list', 'read', 'createMany'], include: { net: true } })
+@Crud({
+  prefix: '/hosts',
+  endpoints: ['list', 'read', ...(SERVES_MANY ? (['createMany'] as const) : [])],
+  include: { net: UNGUARDED },
+})
 @Table({ tableName: 'hosts', timestamps: false })
 class Host extends Model {
   @PrimaryKey @Column(DataType.INET) declare host: string;
@@ -133,7 +138,7 @@ describe('a column of a type of its own, with code of the user', () => {
     expect([own.status, own.body.during]).to.deep.equal([201, range('2026-03-01', null)]);
   });
 
-  it('relates rows as a key of networks, in whatever spelling', async () => {
+  except(OF_MANY).it('relates rows as a key of networks, in whatever spelling', async () => {
     expect((await site.agent.post('/nets').send({ id: '2001:DB8:0::/32' })).body).to.deep.equal({
       id: '2001:db8::/32',
     });

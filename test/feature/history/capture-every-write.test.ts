@@ -5,6 +5,7 @@ import { QueryTypes } from 'sequelize';
 import { Column, DataType, Model, PrimaryKey, Table } from 'sequelize-typescript';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -59,7 +60,7 @@ interface Change {
   readonly left_out: string[] | null;
 }
 
-describe('the capture of changes', () => {
+except(OF_FEEDS).describe('the capture of changes', () => {
   const site = serveTestApp(() => ({ models: [Lamp, Bulb, Meter, Panel] }));
 
   beforeEach(() => emptyTables(site, 'bulbs', 'lamps', 'meters', 'panels', 'crud_changes'));

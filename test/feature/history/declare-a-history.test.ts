@@ -12,7 +12,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
-import { except } from '../../support/combination.js';
+import { except, UNGUARDED } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { attach } from '../../support/offline-models.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -54,7 +54,7 @@ class ClosedHalls extends Repository<Hall> {
 
 class GuardedHalls extends crudController(ClosedHalls) {}
 
-@Crud({ ...OPTIONS, subresources: ['history'] })
+@Crud({ ...OPTIONS, subresources: { history: UNGUARDED } })
 @Table({ tableName: 'houses', timestamps: false })
 class House extends NumberedRow {
   @HasMany(() => Visit) declare history: Visit[];

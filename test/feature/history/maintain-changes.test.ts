@@ -6,6 +6,7 @@ import { buildApplication } from '../../../src/bootstrap.js';
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { caughtError } from '../../support/caught-error.js';
+import { except, OF_FEEDS } from '../../support/combination.js';
 import { serveTestApp, startTestApp } from '../../support/test-app.js';
 
 @Crud({ history: { retention: '2 years' } })
@@ -27,7 +28,7 @@ class Birth extends NumberedRow {
   @Column(DataType.TEXT) declare text: string | null;
 }
 
-describe('the maintenance of stored changes', () => {
+except(OF_FEEDS).describe('the maintenance of stored changes', () => {
   const site = serveTestApp(() => ({ models: [Deed, Call, Birth], minPool: 3 }));
 
   const select = <R extends object>(text: string): Promise<R[]> =>
@@ -138,7 +139,7 @@ describe('the maintenance of stored changes', () => {
   });
 });
 
-describe('the maintenance by a role that owns nothing', () => {
+except(OF_FEEDS).describe('the maintenance by a role that owns nothing', () => {
   it('names the role to use, where it runs with another one', async () => {
     await using site = await startTestApp({ models: [Deed, Call], engine: { pool: { max: 1 } } });
     const run = (text: string) => site.engine.sequelize.query(text);

@@ -5,6 +5,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
@@ -17,7 +18,7 @@ class Shelf extends KeyedRow {
   @Column(DataType.TEXT) declare note: string | null;
 }
 
-describe('imports of the same rows at once, row by row', function () {
+except(OF_MANY).describe('imports of the same rows at once, row by row', function () {
   this.timeout(30_000);
   const site = serveTestApp(() => ({
     models: [Shelf],

@@ -7,7 +7,7 @@ import type { Response } from 'supertest';
 import { Crud } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { SERVES_EXPORTS } from '../../support/combination.js';
+import { except, OF_MANY, SERVES_EXPORTS } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -33,7 +33,7 @@ class Place extends NumberedRow {
 const CSV = 'text/csv';
 const LINES = 'application/x-ndjson';
 
-describe('importing a file', () => {
+except(OF_MANY).describe('importing a file', () => {
   const site = serveTestApp(() => ({ models: [Place] }));
   const send = (file: string | Buffer, query = '', type = CSV): Promise<Response> =>
     site.agent.post(`/places/import${query}`).set('Content-Type', type).send(file) as never;
@@ -530,20 +530,23 @@ class Seat extends NumberedRow {
   @Column(DataType.TEXT) declare note: string | null;
 }
 
-describe('importing changes of records whose ids are of another type than their columns', () => {
-  const site = serveTestApp(() => ({ models: [Ticket, Seat] }));
+except(OF_MANY).describe(
+  'importing changes of records whose ids are of another type than their columns',
+  () => {
+    const site = serveTestApp(() => ({ models: [Ticket, Seat] }));
 
-  for (const name of ['tickets', 'seats'])
-    it(`finds the ${name}`, async () => {
-      const send = (file: string, query = '') =>
-        site.agent.post(`/${name}/import${query}`).set('Content-Type', CSV).send(file);
-      expect((await send('note\na\nb\n')).status).to.equal(200);
-      const changed = await send('id,note\n1,c\n', '?mode=update');
-      expect([changed.status, changed.body.updated]).to.deep.equal([200, 1]);
-      const { body } = await site.agent.get(`/${name}?sort=id&fields=note`);
-      expect(body.items.map(({ note }: { note: string }) => note)).to.deep.equal(['c', 'b']);
-    });
-});
+    for (const name of ['tickets', 'seats'])
+      it(`finds the ${name}`, async () => {
+        const send = (file: string, query = '') =>
+          site.agent.post(`/${name}/import${query}`).set('Content-Type', CSV).send(file);
+        expect((await send('note\na\nb\n')).status).to.equal(200);
+        const changed = await send('id,note\n1,c\n', '?mode=update');
+        expect([changed.status, changed.body.updated]).to.deep.equal([200, 1]);
+        const { body } = await site.agent.get(`/${name}?sort=id&fields=note`);
+        expect(body.items.map(({ note }: { note: string }) => note)).to.deep.equal(['c', 'b']);
+      });
+  },
+);
 
 @Interceptor()
 class Wrapping implements InterceptorInterface {
@@ -558,7 +561,7 @@ class Spot extends NumberedRow {
   @Column(DataType.TEXT) declare code: string | null;
 }
 
-describe('importing a file with progress, where an interceptor changes results', () => {
+except(OF_MANY).describe('importing a file with progress, where an interceptor changes results', () => {
   const logger = new CapturedLog();
   const site = serveTestApp(() => ({
     models: [Spot],

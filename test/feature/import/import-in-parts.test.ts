@@ -10,7 +10,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import type { Response } from 'supertest';
 import { Crud, unitOfWork } from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
-import { except } from '../../support/combination.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -27,7 +27,7 @@ const LINES = 'application/x-ndjson';
 const CHUNK = 12;
 const NOTE = 'n'.repeat(90_000);
 
-describe('importing a file in parts', () => {
+except(OF_MANY).describe('importing a file in parts', () => {
   const site = serveTestApp(() => ({
     models: [Parcel],
     bootstrap: { idempotency: { principal: (each: Request) => each.get('user') ?? 'ann' } },
@@ -317,7 +317,7 @@ describe('importing a file in parts', () => {
   });
 });
 
-except({ unit: 'the requests of the combination are in a unit of work already' }).describe(
+except({ ...OF_MANY, unit: 'the requests of the combination are in a unit of work already' }).describe(
   'importing a file in parts within a unit of work of a middleware',
   () => {
     const site = serveTestApp(() => ({

@@ -14,6 +14,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { attach } from '../../support/offline-models.js';
@@ -70,7 +71,7 @@ class HookedController extends crudController(Hooked) {
   }
 }
 
-describe('importing within the rules', () => {
+except(OF_MANY).describe('importing within the rules', () => {
   const site = serveTestApp(() => ({
     models: [Land, Town, Hooked],
     bootstrap: { controllers: [HookedController] },
@@ -264,7 +265,7 @@ describe('importing within the rules', () => {
   });
 });
 
-describe('an import into a table with triggers', () => {
+except(OF_MANY).describe('an import into a table with triggers', () => {
   const marked = served(
     'marked',
     { code: { type: DataType.TEXT, unique: true }, size: DataType.INTEGER, mark: DataType.TEXT },

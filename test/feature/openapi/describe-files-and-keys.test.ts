@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { DataType } from 'sequelize-typescript';
 import { served } from '../../models/served.js';
 import { ApiContract } from '../../support/api-contract.js';
-import { SERVES_EXPORTS } from '../../support/combination.js';
+import { except, SERVES_EXPORTS } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const TOWN = served(
@@ -28,7 +28,9 @@ const TOWN = served(
 const CSV = 'text/csv';
 const LINES = 'application/x-ndjson';
 
-describe('the document of files, figures and keys', () => {
+const REASON = 'it has a method list, with which no application has aggregates';
+
+except({ session: REASON, records: REASON }).describe('the document of files, figures and keys', () => {
   const app = serveTestApp(() => ({
     models: [TOWN],
     bootstrap: { idempotency: { principal: () => 'all' } },

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Response } from 'supertest';
 import type { JsonSchema } from '../../../src/schema/json-schema.js';
 import { ApiContract, type ContractOperation } from '../../support/api-contract.js';
+import { onPath } from '../../support/combination.js';
 import {
   DESCRIBED_OPTIONS,
   DESCRIBED_TABLES,
@@ -91,6 +92,9 @@ const COLLISIONS: Readonly<Record<Name, object>> = {
   Member: { email: 'ann@example.com' },
 };
 
+/** A record that is deleted is in no answer where an override of `read` may hide it, which the controller of gadgets does not have. */
+const SHOWS_REMOVED = onPath({ fast: true, session: false, records: false });
+
 describe('the running application and its document', () => {
   const database = forSuite(() => freshDatabase('conformance'));
   const proxy = forSuite(() => TcpProxy.before(database.url));
@@ -159,7 +163,11 @@ describe('the running application and its document', () => {
       it('deletes', async () => {
         await expectStatus(remove, 409, { id: used });
         await expectStatus(remove, 412, { id: free, headers: { 'if-match': '"1"' } });
-        await expectStatus(remove, 200, { id: made, headers: { prefer: 'return=representation' } });
+        const shown = SHOWS_REMOVED || name === 'Gadget' ? 200 : 204;
+        await expectStatus(remove, shown, {
+          id: made,
+          headers: { prefer: 'return=representation' },
+        });
         await expectStatus(remove, 204, { id: free });
         await expectStatus(remove, 404, { id: free });
         await expectStatus(remove, 400, { id: missing, query: 'force=1' });
@@ -286,7 +294,8 @@ describe('the running application and its document', () => {
 
     it('keeps every promise of its document', () => {
       const own = ['rename', 'count', 'words', 'pick', 'reset'].map((method) => `${method}Gadget`);
-      expect(contract.unseen(own)).to.deep.equal([]);
+      const unseen = SHOWS_REMOVED ? [] : ['deleteMaker 200', 'deleteNote 200'];
+      expect(contract.unseen(own)).to.deep.equal(unseen);
     });
   });
 

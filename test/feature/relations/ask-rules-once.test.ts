@@ -6,6 +6,7 @@ import { BelongsTo, BelongsToMany, Column, DataType, ForeignKey, Model, Table } 
 import { Crud, filter, type ModelClass } from '../../../src/index.js';
 import { NamedRow, TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -36,7 +37,7 @@ class User extends NamedRow {
 }
 
 @Crud({
-  include: { author: true, reviewers: true },
+  include: { author: UNGUARDED, reviewers: UNGUARDED },
   filterAllow: { author: ['name'], reviewers: ['name'] },
 } as object)
 @Table({ tableName: 'books', timestamps: false })

@@ -14,14 +14,15 @@ import {
 } from '../../../src/index.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const scope = { tenantId: (request: Request) => Number(request.get('tenant')) } as unknown as Scope;
 
 @Crud({
   scope,
-  include: { notes: { count: true, size: { max: 5 } } },
-  subresources: ['notes'],
+  include: { notes: { count: true, size: { max: 5 }, ...UNGUARDED } },
+  subresources: { notes: UNGUARDED },
   filterAllow: { title: true, notes: ['text'] },
   sortAllow: ['title'],
 } as object)
@@ -38,10 +39,17 @@ class Line extends Model {
   scope,
   pagination: 'cursor',
   pageSize: { max: 500 },
-  include: { line: true },
+  include: { line: UNGUARDED },
   filterAllow: { text: true, line: ['title'] },
   sortAllow: ['text', 'line.title'],
-  endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany'],
+  endpoints: [
+    'list',
+    'read',
+    'create',
+    'update',
+    'delete',
+    ...(SERVES_MANY ? ['createMany', 'updateMany'] : []),
+  ],
 } as object)
 @Table({ tableName: 'notes', timestamps: false })
 class Note extends Model {
@@ -54,7 +62,7 @@ class Note extends Model {
 }
 
 /** Its key has the tenant in it, which the server sets. */
-@Crud({ scope, id: ['id'], include: { invoices: true } } as object)
+@Crud({ scope, id: ['id'], include: { invoices: UNGUARDED } } as object)
 @Table({ tableName: 'customers', timestamps: false })
 class Customer extends Model {
   @PrimaryKey @Column(DataType.INTEGER) declare tenantId: number;
@@ -63,7 +71,7 @@ class Customer extends Model {
   @HasManyKey(() => Invoice, { tenantId: 'tenantId', id: 'customerId' }) declare invoices?: Invoice[];
 }
 
-@Crud({ scope, include: { customer: true } } as object)
+@Crud({ scope, include: { customer: UNGUARDED } } as object)
 @Table({ tableName: 'invoices', timestamps: false })
 class Invoice extends Model {
   @PrimaryKey @AutoIncrement @Column(DataType.INTEGER) declare id: number;
@@ -191,6 +199,7 @@ describe('relations by several attributes', () => {
     expect(bodyOf(await ask('patch', '/notes/1').send({ orderId: 1, lineNo: 2 }), 200)).to.include({
       lineNo: 2,
     });
+    if (!SERVES_MANY) return;
     const many = [1, 3].map((orderId) => ({ orderId, lineNo: 1, text: 'of many' }));
     bodyOf(await ask('post', '/notes').send(many), 409);
     const some = [{ text }, { orderId: 1, lineNo: null, text }, { orderId: 1, lineNo: 1, text }];
@@ -223,7 +232,7 @@ describe('relations by several attributes', () => {
   });
 
   it('refuse at the start what would join other rows', async () => {
-    @Crud({ include: { line: true } } as object)
+    @Crud({ include: { line: UNGUARDED } } as object)
     @Table({ tableName: 'wrong_notes', timestamps: false })
     class Wrong extends Model {
       @PrimaryKey @Column(DataType.INTEGER) declare id: number;

@@ -4,6 +4,7 @@ import { All, Delete, Get, Head, JsonController, Param, Patch, Post, Put } from 
 import { type Class, crudController } from '../../../src/index.js';
 import { Note, Remark } from '../../models/notes.js';
 import { buildApp } from '../../support/build-app.js';
+import { UNGUARDED } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { expectJson, expectNoMethod, expectNothing } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -11,7 +12,7 @@ import { serveTestApp } from '../../support/test-app.js';
 /** The answer of a method. */
 const by = (own: string) => ({ own });
 
-class NoteController extends crudController(Note, { subresources: ['remarks'] }) {
+class NoteController extends crudController(Note, { subresources: { remarks: UNGUARDED } }) {
   // Declared first, and wider than the one behind it.
   @Post('/:id/:part')
   part(@Param('part') part: string) {

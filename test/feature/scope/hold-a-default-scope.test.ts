@@ -6,7 +6,13 @@ import { Crud, type CrudOptions, type ModelClass, Repository } from '../../../sr
 import { KeyedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { SERVES_EXPORTS } from '../../support/combination.js';
+import {
+  except,
+  OF_MANY,
+  SERVES_AGGREGATES,
+  SERVES_EXPORTS,
+  SERVES_MANY,
+} from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 const SEEN = [1, 3, 4, 6];
@@ -31,6 +37,8 @@ const PARCELS: Readonly<Record<string, ModelClass<Parcel> & { readonly path: str
   }),
 };
 
+const MANY = SERVES_MANY ? (['updateMany', 'deleteMany'] as const) : [];
+
 function parcels(modelName: string, condition: () => WhereOptions, options: CrudOptions = {}) {
   @Crud({
     prefix: `/${modelName}`,
@@ -38,9 +46,9 @@ function parcels(modelName: string, condition: () => WhereOptions, options: Crud
     filterAllow: '*',
     sortAllow: '*',
     pageSize: { default: 2 },
-    endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', 'updateMany', 'deleteMany'],
+    endpoints: ['list', 'read', 'create', 'update', 'delete', 'restore', 'purge', ...MANY],
     can: { deleted: () => true },
-    aggregate: { path: 'all-sums', group: ['size'] },
+    ...(SERVES_AGGREGATES ? { aggregate: { path: 'all-sums', group: ['size'] } } : {}),
     ...(SERVES_EXPORTS ? { export: ['csv'] as const } : {}),
     ...(options as object),
   })
@@ -103,6 +111,7 @@ describe('the condition of a default scope', () => {
           const { text } = await site.agent.get(`${path}?format=csv&fields=id&q=id=lt=4`).expect(200);
           expect(text).to.equal('id\r\n1\r\n3\r\n');
         }
+        if (!SERVES_AGGREGATES) return;
         const { body: sums } = await site.agent.get(`${path}/all-sums?q=id=lt=4`).expect(200);
         expect(sums.items).to.deep.equal([{ group: {}, count: 2 }]);
       });
@@ -123,18 +132,21 @@ describe('the condition of a default scope', () => {
       });
 
       for (const isHooked of [false, true]) {
-        it(`holds for many records${isHooked ? ', each of which has hooks' : ''}`, async () => {
-          using _ = isHooked ? addedHook(Row, 'beforeDestroy', () => {}) : undefined;
-          await site.agent.patch(`${path}?q=id=le=2`).send({ size: 7 }).expect(200, { affected: 1 });
-          await site.agent.delete(`${path}?q=id=ge=5`).expect(200, { affected: 1 });
-          expect(await stored()).to.containSubset([
-            { id: 1, size: 7 },
-            { id: 2, size: 0, deletedAt: null },
-            { id: 5, size: 1, deletedAt: null },
-          ]);
-          await site.agent.delete(pathOf(3)).expect(204);
-          expect(await idsOf('size=9')).to.deep.equal([1, 4]);
-        });
+        except(OF_MANY).it(
+          `holds for many records${isHooked ? ', each of which has hooks' : ''}`,
+          async () => {
+            using _ = isHooked ? addedHook(Row, 'beforeDestroy', () => {}) : undefined;
+            await site.agent.patch(`${path}?q=id=le=2`).send({ size: 7 }).expect(200, { affected: 1 });
+            await site.agent.delete(`${path}?q=id=ge=5`).expect(200, { affected: 1 });
+            expect(await stored()).to.containSubset([
+              { id: 1, size: 7 },
+              { id: 2, size: 0, deletedAt: null },
+              { id: 5, size: 1, deletedAt: null },
+            ]);
+            await site.agent.delete(pathOf(3)).expect(204);
+            expect(await idsOf('size=9')).to.deep.equal([1, 4]);
+          },
+        );
       }
 
       it('holds for a repository, beside a condition of its caller', async () => {

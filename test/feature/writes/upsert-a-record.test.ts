@@ -17,6 +17,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { except } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -433,6 +434,8 @@ const APPLICATIONS: Readonly<Record<string, BootstrapOptions>> = {
   'overrides that call super': { controllers: [Passing] },
 };
 
+const IGNORED = 'no preference is followed where interceptors take part';
+
 for (const [kind, options] of Object.entries(APPLICATIONS)) {
   describe(`an upsert, with ${kind}`, function () {
     this.timeout(60_000);
@@ -493,7 +496,7 @@ for (const [kind, options] of Object.entries(APPLICATIONS)) {
       }
     });
 
-    it('is answered without the record', async () => {
+    except({ values: IGNORED }).it('is answered without the record', async () => {
       const headers = { user: 'ann', Prefer: 'return=minimal' };
       for (const [body, status] of [
         [coded('PAR', 'Paris', { people: 2 }), 204],
