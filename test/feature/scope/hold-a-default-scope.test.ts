@@ -15,6 +15,8 @@ import {
 } from '../../support/combination.js';
 import { serveTestApp } from '../../support/test-app.js';
 
+const MANY = SERVES_MANY ? (['updateMany', 'deleteMany'] as const) : [];
+
 const SEEN = [1, 3, 4, 6];
 const hidden = (id: number) => !SEEN.includes(id);
 const keys = { [Op.notIn]: [2, 5] };
@@ -36,8 +38,6 @@ const PARCELS: Readonly<Record<string, ModelClass<Parcel> & { readonly path: str
     scope: { tenant: () => 1 },
   }),
 };
-
-const MANY = SERVES_MANY ? (['updateMany', 'deleteMany'] as const) : [];
 
 function parcels(modelName: string, condition: () => WhereOptions, options: CrudOptions = {}) {
   @Crud({

@@ -7,6 +7,7 @@ import { Crud, type ModelClass } from '../../../src/index.js';
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp, buildBoth } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
+import { UNGUARDED } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { serveTestApp } from '../../support/test-app.js';
 
@@ -67,7 +68,7 @@ const PAIR_MODELS = PAIRS.map(([name, type]) => modelOf(name, type));
 const UNORDERED = modelOf('unordered', DataType.TEXT);
 const HOST = PAIR_MODELS[PAIRS.findIndex(([name]) => name === 'word_host')] as ModelClass;
 
-@Crud({ prefix: '/rooms', filterAllow: { host: ['value'] } as never })
+@Crud({ prefix: '/rooms', include: { host: UNGUARDED }, filterAllow: { host: ['value'] } } as never)
 @Table({ tableName: 'rooms', timestamps: false })
 class Room extends KeyedRow {
   @ForeignKey(() => HOST as never) @Column(DataType.INTEGER) declare hostId: number;

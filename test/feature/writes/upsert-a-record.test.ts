@@ -17,7 +17,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { except } from '../../support/combination.js';
+import { except, OF_MANY } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { forSuite } from '../../support/for-suite.js';
@@ -437,7 +437,7 @@ const APPLICATIONS: Readonly<Record<string, BootstrapOptions>> = {
 const IGNORED = 'no preference is followed where interceptors take part';
 
 for (const [kind, options] of Object.entries(APPLICATIONS)) {
-  describe(`an upsert, with ${kind}`, function () {
+  except(options.controllers ? {} : OF_MANY).describe(`an upsert, with ${kind}`, function () {
     this.timeout(60_000);
     const paths = forSuite(async () => {
       const database = await freshDatabase();
@@ -545,7 +545,7 @@ const keyed = (name: string, crud: object) =>
   served(name, { code: STRING(10), kind: STRING(10), secret: STRING(10) }, { crud });
 const UPSERT = { endpoints: ['create', 'update', 'upsert'], upsert: [['code']] };
 
-describe('the option upsert', () => {
+except(OF_MANY).describe('the option upsert', () => {
   const cases: Readonly<Record<string, readonly [crud: object, problem: string]>> = {
     'is a list of keys': [
       { ...UPSERT, upsert: ['code'] },
@@ -656,7 +656,7 @@ describe('the option upsert', () => {
   });
 });
 
-describe('an upsert of tables that exist', () => {
+except(OF_MANY).describe('an upsert of tables that exist', () => {
   const ENDPOINTS = ['read', 'create', 'update', 'upsert'];
   const KEYED = { endpoints: ENDPOINTS, upsert: [['code']], import: { modes: ['create', 'upsert'] } };
   const of = (name: string, columns: Parameters<typeof served>[1], crud: object, table: object = {}) =>
