@@ -32,6 +32,7 @@ import { EVERY_ENDPOINT } from '../models/endpoints.js';
 import { ManyTypes } from '../models/many-types.js';
 import { NumberedRow } from '../models/rows.js';
 import { SAFE_JSON } from './any-body.js';
+import { UNGUARDED } from './combination.js';
 
 class Point {
   @IsInt() declare x: number;
@@ -101,8 +102,8 @@ class Part {
   sortAllow: ['id', 'text', 'exact', 'moment', 'address', 'span', 'stay', 'fee', 'seats', 'mask'],
   pagination: 'cursor',
   count: true,
-  include: { parts: true },
-  subresources: ['parts'],
+  include: { parts: UNGUARDED },
+  subresources: { parts: UNGUARDED },
   can: { deleted: true },
 })
 @Table({ tableName: 'anythings', paranoid: true, version: true })
@@ -130,7 +131,7 @@ export class Anything extends ManyTypes {
   endpoints: ['list', 'read', 'create', 'update', 'delete', 'createMany', 'updateMany', 'deleteMany'],
   filterAllow: ['id', 'label', 'anythingId'],
   sortAllow: ['id', 'label'],
-  include: { anything: true },
+  include: { anything: UNGUARDED },
 })
 @Table({ tableName: 'pieces', timestamps: false })
 export class Piece extends NumberedRow {

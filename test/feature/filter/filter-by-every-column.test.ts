@@ -6,7 +6,7 @@ import { type BootstrapOptions, Crud, filter, type ModelClass } from '../../../s
 import { KeyedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { except, OF_MANY } from '../../support/combination.js';
+import { except, OF_MANY, UNGUARDED } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { expectProblem } from '../../support/expect-answer.js';
 import { serveTestApp } from '../../support/test-app.js';
@@ -15,7 +15,7 @@ import { serveTestApp } from '../../support/test-app.js';
   filterAllow: '*',
   sortAllow: '*',
   fields: { salary: { read: false }, bonus: { read: (request) => request.get('hr') === 'yes' } },
-  include: { parts: true },
+  include: { parts: UNGUARDED },
 })
 @Table({ tableName: 'cards', timestamps: false, defaultScope: { attributes: { exclude: ['scoped'] } } })
 class Card extends KeyedRow {
