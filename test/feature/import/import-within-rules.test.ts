@@ -14,7 +14,7 @@ import {
 import { NumberedRow } from '../../models/rows.js';
 import { served } from '../../models/served.js';
 import { buildApp } from '../../support/build-app.js';
-import { except, OF_MANY } from '../../support/combination.js';
+import { except, OF_MANY, onPath } from '../../support/combination.js';
 import { configProblems } from '../../support/config-error.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { attach } from '../../support/offline-models.js';
@@ -298,8 +298,8 @@ except(OF_MANY).describe('an import into a table with triggers', () => {
           lines('code,size', 1, (n) => `c${n},${n}`),
         ),
       ).to.include({ created: 20 });
-      // One statement has written them.
-      if (at === 0)
+      // One statement has written them, where no override does.
+      if (at === 0 && onPath({ fast: true, records: false }))
         expect(await query('SELECT count(DISTINCT cmin::text) AS statements FROM marked')).to.deep.equal([
           { statements: '1' },
         ]);
