@@ -59,7 +59,7 @@ export const SERVES_AGGREGATES = !['session', 'records'].includes(combination);
 /** True where the resources of a test may have exports: no export goes through an override of `list`, or an interceptor. */
 export const SERVES_EXPORTS = SERVES_AGGREGATES && combination !== 'values';
 
-/** For `except`, where they have them anyway. */
+/** For `except`, where models have endpoints of many records, upserts or imports anyway. */
 export const OF_MANY = {
   session:
     'it decorates parameters, which are read once for a request, so that no method with them serves many records',
