@@ -27,7 +27,9 @@ const LINES = 'application/x-ndjson';
 const CHUNK = 12;
 const NOTE = 'n'.repeat(90_000);
 
-except(OF_MANY).describe('importing a file in parts', () => {
+const TOGETHER = 'all parts are in the unit of work of its middleware, so that none is stored for itself';
+
+except({ ...OF_MANY, unit: TOGETHER }).describe('importing a file in parts', () => {
   const site = serveTestApp(() => ({
     models: [Parcel],
     bootstrap: { idempotency: { principal: (each: Request) => each.get('user') ?? 'ann' } },
