@@ -3,7 +3,7 @@ import type { ResourcePlan, SubresourcePlan } from '../../compile/resource-plan.
 import type { AttributeInfo, ModelInfo, RowKey } from '../../describe/model-info.js';
 import { tableFacts } from '../../describe/table-facts.js';
 import { placedColumns } from '../../execute/session/select-values.js';
-import { type GivenColumn, givenSql } from '../../execute/sql/parameter-arrays.js';
+import { type GivenColumn, givenSql, typedArray } from '../../execute/sql/parameter-arrays.js';
 import { compilePredicate, selectedCast } from '../../execute/sql/predicate-sql.js';
 import { describeTable, type TableSql, whereSql } from '../../execute/sql/select-sql.js';
 import {
@@ -260,7 +260,7 @@ export function insertPairsSql(
   return sql`INSERT INTO ${raw(table.name)} (${joinSql(names, ', ')}) SELECT ${joinSql(values, ', ')} FROM (SELECT ${rows.select}) AS ${GIVEN}${whereSql([compilePredicate(visibleTarget(below, related), value)])} ORDER BY ${value(key)} ON CONFLICT (${joinSql(info.address.map(columnName), ', ')}) DO NOTHING RETURNING 1 AS "c0"`;
 }
 
-/** Selects the attributes of the links between the record of the slots, and targets with keys in the slot `keys`; behind the key of each. */
+/** Selects the attributes of the links between the record of the slots, and targets with keys in the slot `keys`; behind the place of its key, which counts from 1. */
 export function shownLinksSql(
   below: SubresourcePlan,
   related: RelatedAccess,
@@ -270,7 +270,8 @@ export function shownLinksSql(
   const { through, parentKey } = below.relation;
   if (!through) throw new TypeError('A relation without a join model has no attributes of links.');
   const info = describePairs(below);
-  const { source, column } = describeTable(info);
+  const table = describeTable(info);
+  const { source, column } = table;
   const { info: owner } = parent.plan;
   const row: Predicate = {
     kind: 'exists',
@@ -284,8 +285,10 @@ export function shownLinksSql(
     column,
   );
   const rows = allOf(row, aliveRows(info), seenPairs(below, related));
+  const key = info.attributes.get(through.targetKey) as AttributeInfo;
   const columns = [
-    sql`${column(through.targetKey)}::text`,
+    // A key may have another text in the link, as CITEXT, DECIMAL and INET do.
+    sql`array_position(${typedArray(table, key, KEYS)}, ${column(through.targetKey)})::text`,
     ...shown.map((each) => sql`${column(each.name)}${raw(selectedCast(each))}`),
   ];
   return sql`SELECT ${placedColumns(columns)} FROM ${source}${whereSql([keyed, compilePredicate(rows, column)])}`;

@@ -45,8 +45,10 @@ export function shownLinks(all: ReturnType<typeof linkedRelations>, name: string
         const place = sequelizeProblem() || seesQueries(sequelize) ? null : (on ?? currentTarget(sequelize));
         const rows = await selectValues(info, fragment, slots, place);
         const { unreadable } = (related.through ?? OPEN_ACCESS).form;
-        const byKey = new Map(rows.map(([text, ...values]) => [text, shownOf.values(values, unreadable)]));
-        return withLinks(outcome, (index) => byKey.get(keys[index]) ?? null);
+        const byPlace = new Map(
+          rows.map(([place, ...values]) => [Number(place), shownOf.values(values, unreadable)]),
+        );
+        return withLinks(outcome, (index) => byPlace.get(index + 1) ?? null);
       };
     },
   };

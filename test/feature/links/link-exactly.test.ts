@@ -23,7 +23,7 @@ import { OVERRIDDEN } from './people.js';
 
 const tenant = (request: Request): string => request.get('tenant') ?? 'A';
 
-@Crud({ links: { stars: true, words: true, seats: true, shows: true } })
+@Crud({ links: { stars: true, words: true, seats: true, shows: true, fares: true } })
 @Table({ tableName: 'halls', timestamps: false })
 class Hall extends NumberedRow {
   @BelongsToMany(
@@ -48,6 +48,25 @@ class Hall extends NumberedRow {
     () => HallShow,
   )
   declare shows?: Show[];
+  @BelongsToMany(
+    () => Fare,
+    () => HallFare,
+  )
+  declare fares?: Fare[];
+}
+
+/** Its key has several texts for one number. */
+@Crud()
+@Table({ tableName: 'fares', timestamps: false })
+class Fare extends Model {
+  @PrimaryKey @Column(DataType.DECIMAL) declare price: string;
+}
+
+@Table({ tableName: 'hall_fares', timestamps: false })
+class HallFare extends Model {
+  @ForeignKey(() => Hall) @PrimaryKey @Column(DataType.INTEGER) declare hallId: number;
+  @ForeignKey(() => Fare) @PrimaryKey @Column(DataType.DECIMAL) declare farePrice: string;
+  @Column(DataType.TEXT) declare note: string | null;
 }
 
 @Crud()
@@ -109,19 +128,31 @@ class Seat extends NumberedRow {
   @ForeignKey(() => Usher) @Column(DataType.INTEGER) declare usherId: number | null;
 }
 
-const MODELS = [Hall, Star, HallStar, Word, HallWord, Usher, Seat, Show, HallShow] as ModelClass[];
+const MODELS = [
+  Hall,
+  Star,
+  HallStar,
+  Word,
+  HallWord,
+  Usher,
+  Seat,
+  Show,
+  HallShow,
+  Fare,
+  HallFare,
+] as ModelClass[];
 
 except(OVERRIDDEN).describe('links to exactly what a request names', () => {
   const paths = forSuite(() =>
     TwoPaths.start({
       models: MODELS,
-      bootstrap: { models: [Hall, Star, Word, Usher, Show] as ModelClass[], logger: new CapturedLog() },
+      bootstrap: { models: [Hall, Star, Word, Usher, Show, Fare] as ModelClass[], logger: new CapturedLog() },
     }),
   );
   let rows = '';
   const sql = (text: string) => paths.site.engine.sequelize.query(text);
   const reset = () =>
-    sql(`TRUNCATE halls, stars, hall_stars, words, hall_words, ushers, seats, shows, hall_shows RESTART IDENTITY;
+    sql(`TRUNCATE halls, stars, hall_stars, words, hall_words, ushers, seats, shows, hall_shows, fares, hall_fares RESTART IDENTITY;
       INSERT INTO halls (id) VALUES (1), (2);
       INSERT INTO stars (id) VALUES (7), (9007199254740992), (9007199254740993);
       INSERT INTO words (id, spelling) VALUES (1, NULL), (2, 'null'), (3, NULL);
@@ -218,6 +249,19 @@ except(OVERRIDDEN).describe('links to exactly what a request names', () => {
       } finally {
         await sql('DROP TRIGGER keep ON seats');
       }
+    }
+  });
+
+  it('show the attributes of a link whose key has another text than that of its record', async () => {
+    rows = `INSERT INTO fares VALUES (2), (3.50); INSERT INTO hall_fares VALUES (1, 2.0, 'low'), (1, 3.5, 'high')`;
+    try {
+      const { body } = await send('GET', '/halls/1/fares?sort=price');
+      expect(body.items).to.deep.equal([
+        { price: '2', link: { note: 'low' } },
+        { price: '3.50', link: { note: 'high' } },
+      ]);
+    } finally {
+      rows = '';
     }
   });
 });
