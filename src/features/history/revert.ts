@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Request } from 'express';
 import type { Sequelize } from 'sequelize';
+import { accessRules, type RuledKey } from '../../access/reference-access.js';
 import { isPlain } from '../../compile/compile-options.js';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
 import type { ColumnType } from '../../describe/column-type.js';
@@ -232,6 +233,12 @@ function compileValues(resource: Resource) {
       else if (!isUpdated || hasSetter || isInexact(type, text ?? '')) skipped.push(name);
       else body[name] = value === null ? null : format(value);
     }
+    const parts = otherParts(accessRules(request)?.keysOf(model) ?? [], body);
+    for (const { name, index, format, isUpdated } of shown) {
+      if (!parts.has(name) || !isUpdated || closed.has(name) || given.has(name)) continue;
+      const value = stored[index] ?? null;
+      body[name] = value === null ? null : format(value);
+    }
     const { values, ...parsed } = await parseValues(request, access, body);
     const same = Object.entries(values).filter(([name, value]) => {
       const attribute = shown.find((each) => each.name === name && each.isParsedByCode);
@@ -244,6 +251,13 @@ function compileValues(resource: Resource) {
       skipped: [...skipped, ...Object.keys(values).filter((name) => !Object.hasOwn(kept, name))],
     };
   };
+}
+
+/** The attributes that a body lacks, of foreign keys of which it has a part: a body names all parts. */
+function otherParts(keys: readonly RuledKey[], body: object): ReadonlySet<string> {
+  const names = keys.map(({ attribute, more = [] }) => [attribute, ...more.map((each) => each.attribute)]);
+  const isIn = (name: string) => Object.hasOwn(body, name);
+  return new Set(names.flatMap((parts) => (parts.some(isIn) ? parts.filter((name) => !isIn(name)) : [])));
 }
 
 /** Digits of a moment that its text in a body does not have. */

@@ -1,7 +1,15 @@
 /** `POST /{id}/revert`: an update to the state after a change, by all that holds for updates. */
 import { expect } from 'chai';
-import { Column, DataType, Table, Unique } from 'sequelize-typescript';
-import { Crud, type CrudContext, crudController, filter, type UpdateValues } from '../../../src/index.js';
+import { Column, DataType, Model, PrimaryKey, Table, Unique } from 'sequelize-typescript';
+import {
+  BelongsToKey,
+  Crud,
+  type CrudContext,
+  crudController,
+  filter,
+  type ModelClass,
+  type UpdateValues,
+} from '../../../src/index.js';
 import { NumberedRow } from '../../models/rows.js';
 import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
@@ -40,6 +48,22 @@ class Draft extends NumberedRow {
   @Column(DataType.TEXT) declare text: string;
 }
 
+@Crud({ visible: () => filter`no<=9` })
+@Table({ tableName: 'desks', timestamps: false })
+class Desk extends Model {
+  @PrimaryKey @Column(DataType.INTEGER) declare room: number;
+  @PrimaryKey @Column(DataType.INTEGER) declare no: number;
+}
+
+/** Of a key of several attributes. */
+@Crud({ can: { history: true }, history: true, endpoints: ['read', 'create', 'update', 'revert'] })
+@Table({ tableName: 'guests', timestamps: false })
+class Guest extends NumberedRow {
+  @Column(DataType.INTEGER) declare room: number | null;
+  @Column(DataType.INTEGER) declare deskNo: number | null;
+  @BelongsToKey(() => Desk, { room: 'room', deskNo: 'no' }) declare desk?: Desk;
+}
+
 const updates: unknown[] = [];
 
 class DraftController extends crudController(Draft) {
@@ -53,7 +77,7 @@ const REASON = 'it has a method read, with which no application has histories';
 
 except({ session: REASON, records: REASON }).describe('a revert', () => {
   const site = serveTestApp(() => ({
-    models: [Clerk, Draft],
+    models: [Clerk, Draft, Desk, Guest] as ModelClass[],
     bootstrap: { controllers: [DraftController], indexAdvice: false },
     minPool: 4,
   }));
@@ -69,7 +93,7 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
   };
 
   beforeEach(async () => {
-    await emptyTables(site, 'clerks', 'drafts', 'crud_changes');
+    await emptyTables(site, 'clerks', 'drafts', 'desks', 'guests', 'crud_changes');
     updates.length = 0;
     await sql(
       `INSERT INTO clerks (id, tenant, rank, name, wage, tags, note, photo, version) VALUES (1, 'a', 3, 'Ann', 10.5, '{"a": [1]}', 'n', 'p', 0)`,
@@ -90,6 +114,15 @@ except({ session: REASON, records: REASON }).describe('a revert', () => {
     const { body } = await site.agent.get('/clerks/1/history').set(headersOf({}));
     expect(body.items[0].changes['name']).to.deep.equal({ from: 'Bea', to: 'Ann' });
     expect(body.items[0]).to.include({ operation: 'Clerk.revert', of: first, request_id: 'same' });
+  });
+
+  it('names a foreign key of several attributes as a whole, where one of them differs', async () => {
+    await sql('INSERT INTO desks (room, no) VALUES (1, 1), (1, 2)');
+    await site.agent.post('/guests').send({ room: 1, deskNo: 1 });
+    await site.agent.patch('/guests/1').send({ room: 1, deskNo: 2 });
+    const [first] = await ids('guests');
+    const { status, body } = await revert(first, {}, '/guests/1/revert');
+    expect([status, body]).to.deep.equal([200, { id: 1, room: 1, deskNo: 1, skipped: [] }]);
   });
 
   it('changes nothing where the record is in the state', async () => {
