@@ -228,5 +228,18 @@ export function storedText(info: RecordInfo, record: object, attribute: string):
   if (type && exact !== undefined) return exact && encodeParameter(type, exact);
   // A getter may make anything of a key.
   const { dataValues = record } = record as { readonly dataValues?: object };
-  return type && encodeParameter(type, (dataValues as Readonly<Record<string, unknown>>)[attribute]);
+  const value = (dataValues as Readonly<Record<string, unknown>>)[attribute];
+  return type && (textOfMoment(record, attribute, value) ?? encodeParameter(type, value));
+}
+
+/** The text of a moment with all its digits, where the value is that of the row; else undefined. */
+function textOfMoment(record: object, attribute: string, value: unknown): string | undefined {
+  const { [ORIGIN]: origin } = record as Partial<MadeRecord>;
+  if (!(value instanceof Date) || origin?.record !== record) return undefined;
+  const { columns, row } = origin;
+  const position = columns.attributes.findIndex(({ name }) => name === attribute);
+  const text = row[position];
+  if (typeof text !== 'string') return undefined;
+  const parsed: unknown = columns.parsers[position]?.(text);
+  return parsed instanceof Date && parsed.getTime() === value.getTime() ? text : undefined;
 }
