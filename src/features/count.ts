@@ -2,7 +2,7 @@
 
 import type { CountPlan } from '../compile/resource-plan.js';
 import { COUNT_MODES, type CountMode } from '../declare/count-options.js';
-import { countOf } from '../operation/count.js';
+import { countOfList } from '../operation/count.js';
 import type { Feature, FeatureFactory, InputDescription, Inputs } from '../operation/feature.js';
 import type { ListOperation } from '../operation/operation.js';
 import { quote } from '../request/query/query-string.js';
@@ -37,7 +37,7 @@ export const count: FeatureFactory = ({ plan }) => {
 };
 
 function counted(operation: ListOperation, inputs: Inputs): ListOperation {
-  return { ...operation, count: countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact') };
+  return { ...operation, count: countOfList(inputs) };
 }
 
 /** Reads a mode. Problems are added to `issues`. */

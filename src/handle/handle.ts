@@ -10,7 +10,7 @@ import type { ActionRunner } from '../express/resources/controller-metadata.js';
 import type { Resource } from '../express/resources/resource.js';
 import type { ResultShaper } from '../express/resources/result-shaper.js';
 import type { Access } from '../operation/access.js';
-import { countOf } from '../operation/count.js';
+import { countOfList } from '../operation/count.js';
 import type { AnswerDraft } from '../operation/feature.js';
 import type { RouteSpec } from '../operation/route-spec.js';
 import { currentSession, readServers, type StatementTarget } from '../postgres/index.js';
@@ -231,11 +231,9 @@ export function compileOperationHandler<I extends RequestArguments>(
   /** True where an answer is made of several statements, which several servers would execute. */
   const isOfServers = (input: I): boolean => {
     if (verb !== 'get' || !sequelize || readServers(sequelize) === 1) return false;
-    const { kind, ...counted } = input.query;
-    return (
-      completionOf(completions, input) !== null ||
-      (kind !== undefined && countOf(counted, kind === 'cursor' ? 'none' : 'exact') !== 'none')
-    );
+    const { query } = input;
+    const counts = query.kind !== undefined && countOfList(query) !== 'none' && countOfList(query) !== 0;
+    return counts || completionOf(completions, input) !== null;
   };
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
     if (!input || !rows?.isOpen() || isOfServers(input)) return false;

@@ -28,6 +28,11 @@ export function countOf({ count, cap = DEFAULT_CAP }: CountRequest, usual: 'exac
   return count === undefined ? usual : countLimit(count, cap);
 }
 
+/** The count of a list: without a mode, pages by number have an exact one, and pages by cursor none. */
+export function countOfList(inputs: CountRequest & { readonly kind?: unknown }): Count {
+  return countOf(inputs, inputs.kind === 'cursor' ? 'none' : 'exact');
+}
+
 /** Number of rows that a mode counts at most. @throws RangeError */
 function countLimit(mode: CountMode, cap: number): number {
   if (!COUNT_MODES.includes(mode)) {
