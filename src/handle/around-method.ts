@@ -57,6 +57,8 @@ function withSentNames(
   const hasRules = plan.access !== null && plan.access.fields.size + plan.access.set.size > 0;
   return async (action, input) => {
     const { body } = action.request;
+    // Bytes have no names.
+    if (ArrayBuffer.isView(body)) return runMethod(action, input);
     refuseUnsafeKeys(body);
     if (hasRules) checkSentNames(body, (await access(action.request, operation)).form);
     return runMethod(action, input);
