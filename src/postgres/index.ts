@@ -61,6 +61,7 @@ export {
   applySettings,
   currentSession,
   currentSettings,
+  isOfOther,
   isOnSequelize,
   type RequestSettings,
   runInSession,

@@ -13,7 +13,7 @@ import { eraseActor, eraseRow } from '../../features/capture/erase-history.js';
 import { type AccessSource, OPEN_ACCESS } from '../../operation/access.js';
 import type { Inputs } from '../../operation/feature.js';
 import type { Touch } from '../../operation/operation.js';
-import { currentSession, type TransactionScope } from '../../postgres/index.js';
+import { currentSession, isOfOther, type TransactionScope } from '../../postgres/index.js';
 import type { Keyset } from '../../request/query/cursor-codec.js';
 import type { Predicate } from '../../request/query/predicate.js';
 import { ConfigError } from '../../util/config-error.js';
@@ -349,10 +349,9 @@ export abstract class BoundRepository<M extends Model> {
   }
 }
 
-/** @throws TypeError where a transaction is one of another Sequelize instance, and so of another database */
+/** @throws TypeError where a transaction is one of another Sequelize instance */
 function refuseOther({ name, sequelize }: ModelClass, transaction: unknown): void {
-  const { sequelize: own } = (transaction ?? {}) as { readonly sequelize?: object };
-  if (own === undefined || own === sequelize) return;
+  if (!isOfOther(transaction, sequelize)) return;
   throw new TypeError(
     `The repository of ${name} is bound to a unit of work or a session of another engine, so that it would reach another database; use one of its own: unitOfWork(work, { engine }).`,
   );

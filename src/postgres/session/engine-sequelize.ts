@@ -21,7 +21,13 @@ import { connectionOf, type MarkedClient } from './connection-internals.js';
 import { guardConnections } from './guard-connections.js';
 import { readOnPrimary } from './read-on-primary.js';
 import { TableGate } from './read-shares.js';
-import { applySettings, currentSession, currentSettings, type RequestSettings } from './session.js';
+import {
+  applySettings,
+  currentSession,
+  currentSettings,
+  isOfOther,
+  type RequestSettings,
+} from './session.js';
 
 /** Matches texts of several statements, and also a text with a semicolon in a value, which then counts as no single read. */
 const SEVERAL_STATEMENTS = /;\s*\S/;
@@ -173,11 +179,6 @@ export class EngineSequelize extends Sequelize {
 
 const FOREIGN =
   'The transaction of a query is of another Sequelize instance, so that it would reach another database; pass one of its own.';
-
-function isOfOther(transaction: QueryOptions['transaction'], sequelize: BaseSequelize): boolean {
-  const { sequelize: own } = (transaction ?? {}) as { readonly sequelize?: object };
-  return own !== undefined && own !== sequelize;
-}
 
 /** Makes the database refuse writes in a transaction that has just begun; Sequelize's `readOnly` alone sends no SQL. */
 export async function refuseWrites(

@@ -28,6 +28,12 @@ export interface TransactionScope {
   readonly transaction: Transaction;
 }
 
+/** True for a transaction of another instance, and so of another database. */
+export function isOfOther(transaction: unknown, sequelize: object | undefined): boolean {
+  const { sequelize: own } = (transaction ?? {}) as { readonly sequelize?: object };
+  return own !== undefined && own !== sequelize;
+}
+
 /** A session, and those of other instances around it. */
 interface NestedSession {
   readonly session: SessionScope;
