@@ -192,6 +192,9 @@ export function hasState(error: unknown, state: string): boolean {
 /** The state of all statements of a transaction behind one that failed. */
 export const FAILED_TRANSACTION = '25P02';
 
+/** The state of a statement that names a table which is not there. */
+export const MISSING_TABLE = '42P01';
+
 /** The state of a statement that names a column which its table lacks. */
 export const MISSING_COLUMN = '42703';
 

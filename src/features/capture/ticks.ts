@@ -4,7 +4,7 @@
  */
 import type { Sequelize, Transaction } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
-import { hasState } from '../../errors/database-fault.js';
+import { hasState, MISSING_TABLE } from '../../errors/database-fault.js';
 import {
   DatabaseSession,
   inTransaction,
@@ -32,8 +32,6 @@ export interface Beat {
   /** True where a tick that was known before is there no more: the database is another one, or has lost commits. */
   readonly isLost: boolean;
 }
-
-const MISSING_TABLE = '42P01';
 
 /** Columns of a tick. */
 const TICK = raw('t.n::text AS c0, t.snap::text AS c1');

@@ -2,7 +2,7 @@
 import type { Request, Response } from 'express';
 import type { Sequelize } from 'sequelize';
 import { noteOperation } from '../../diagnostics/channels.js';
-import { hasState } from '../../errors/database-fault.js';
+import { hasState, MISSING_TABLE } from '../../errors/database-fault.js';
 import { sequelizeProblem } from '../../execute/customization/internals-trial.js';
 import { rest } from '../../express/connection/open-connection.js';
 import type { ActionRunner } from '../../express/resources/controller-metadata.js';
@@ -31,8 +31,6 @@ import { readPage } from './long-poll.js';
 import { behind, type Place, placeCodec } from './place.js';
 import { TickSignal } from './tick-signal.js';
 
-/** The state of a statement that names a table which is not there: `sql` prints it, and the start has said so. */
-const MISSING_TABLE = '42P01';
 const EVENT_STREAM = 'text/event-stream';
 
 /** Events of a page at most. */
@@ -156,6 +154,7 @@ async function begin(
     return await feed.alone((ticks) => codec.decode(after, ticks));
   };
   const place = await find().catch((error: unknown) => {
+    // `sql` prints the table, and the start has said so.
     if (!hasState(error, MISSING_TABLE)) throw error;
     logFailure(request, 503, error);
     throw new RefusedRequestError(503, 'Changes cannot be followed now; try again later.');
