@@ -2,6 +2,7 @@
 
 import { AsyncResource } from 'node:async_hooks';
 import { type Sequelize, Transaction, type TransactionOptions } from 'sequelize';
+import { ambientTransaction } from '../../describe/sequelize-internals.js';
 import {
   applySettings,
   currentSettings,
@@ -69,6 +70,8 @@ export class DatabaseSession implements SessionScope {
   readonly #logger: Logger;
   #settings: RequestSettings | null;
   readonly #owner: () => string;
+  /** The transaction of `Sequelize.useCLS` that the session was made in: it ends after the session. */
+  readonly #ambient: Transaction | null;
   /** Calls that are under way. */
   readonly #calls: Call[] = [];
   readonly #parts = new SessionPart();
@@ -104,6 +107,7 @@ export class DatabaseSession implements SessionScope {
     this.#logger = logger;
     this.#settings = settings;
     this.#owner = owner;
+    this.#ambient = ambientTransaction(sequelize);
   }
 
   note<T>(promise: Promise<T>, call: string): Promise<T> {
@@ -150,7 +154,7 @@ export class DatabaseSession implements SessionScope {
 
   /** True where work for this mode can still join the session. One that was rolled back lets writes fail. */
   canJoin(mode: SessionMode): boolean {
-    return this.#mode === mode && (!this.#isOver || this.#undone !== null);
+    return this.#mode === mode && !this.#isElsewhere && (!this.#isOver || this.#undone !== null);
   }
 
   transactionFor(query: 'select' | 'other'): Maybe<Transaction | null> {
@@ -160,9 +164,20 @@ export class DatabaseSession implements SessionScope {
     // Queries that outlive their session, such as calls without await, go on without one.
     if (this.#isEnded) return null;
     if (query === 'other') this.refuseLate();
+    if (this.#isElsewhere) return null;
     // Once there is a transaction reads are part of it: it may hold the only connection of the pool.
     const isAlone = this.#mode === 'get' && query === 'select' && this.#begun === null;
     return isAlone && !this.#isUnguarded ? null : this.begin();
+  }
+
+  /**
+   * True where the running code has opened a transaction of `Sequelize.useCLS`, and the session has not begun. Begun there, it would be a
+   * savepoint that ends after its transaction.
+   */
+  get #isElsewhere(): boolean {
+    const isIdle = this.#mode === 'write' && this.#begun === null;
+    const ambient = isIdle ? ambientTransaction(this.sequelize) : null;
+    return ambient !== null && ambient !== this.#ambient;
   }
 
   /** The transaction; begun at the first call. It has the settings of a request that joins it. */

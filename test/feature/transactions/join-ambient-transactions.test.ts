@@ -7,18 +7,23 @@ import { HttpError, Post } from 'routing-controllers';
 import { Sequelize as BaseSequelize, ConnectionRefusedError } from 'sequelize';
 import { Column, DataType, Sequelize, Table } from 'sequelize-typescript';
 import {
+  type CreateValues,
   Crud,
+  type CrudContext,
   configureEngine,
   crudController,
   type Engine,
   engineLifespan,
+  type Id,
   Repository,
+  type UpdateValues,
   unitOfWork,
 } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { addedHook } from '../../support/added-hook.js';
 import { buildApp } from '../../support/build-app.js';
 import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { listen } from '../../support/listen.js';
@@ -149,6 +154,55 @@ for (const [whose, open] of [
         expect(await names()).to.deep.equal(['Lyon', 'Nice']);
       });
     }
+
+    /** Each of its methods opens a transaction of its own around the generated one. */
+    class OwnTransactions extends crudController(City) {
+      override create(values: CreateValues<City>, context: CrudContext<City>): Promise<City> {
+        return this.#inOwn(values, () => super.create(values, context));
+      }
+      override update(id: Id, values: UpdateValues<City>, context: CrudContext<City>): Promise<City> {
+        return this.#inOwn(values, () => super.update(id, values, context));
+      }
+      override remove(id: Id, context: CrudContext<City>): Promise<void> {
+        return this.#inOwn({}, () => super.remove(id, context));
+      }
+      #inOwn<T>({ notes }: Partial<City>, work: () => Promise<T>): Promise<T> {
+        return inAmbient(async () => {
+          await City.findAll();
+          await City.create({ name: 'beside' });
+          const result = await work();
+          if (notes) throw new HttpError(409, 'It is refused.');
+          return result;
+        });
+      }
+    }
+
+    const { it: itOpens } = except({ unit: 'its unit has the only connection' });
+    for (const [method, path, body, status, kept] of [
+      ['POST', '/cities', { name: 'Paris' }, 201, ['Lyon', 'Nice', 'beside', 'Paris']],
+      ['PATCH', '/cities/1', { name: 'Paris' }, 200, ['Paris', 'Nice', 'beside']],
+      ['DELETE', '/cities/1', undefined, 204, ['Nice', 'beside']],
+      ['POST', '/cities', { name: 'Paris', notes: {} }, 409, ['Lyon', 'Nice']],
+      ['PATCH', '/cities/1', { name: 'Paris', notes: {} }, 409, ['Lyon', 'Nice']],
+    ] as const)
+      itOpens(
+        `answers ${status} to ${method} ${path} of an override that opens one, whose work it has`,
+        async () => {
+          for (const fastPath of [true, false]) {
+            await emptyTables({ engine }, 'cities');
+            await City.bulkCreate([{ name: 'Lyon' }, { name: 'Nice' }]);
+            const { app } = await buildApp({ models: [City], controllers: [OwnTransactions], fastPath });
+            await using server = await listen(app);
+            const answer = await fetch(`${server.url}${path}`, {
+              method,
+              headers: { 'Content-Type': 'application/json' },
+              ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+            });
+            expect(answer.status).to.equal(status);
+            expect(await names()).to.deep.equal(kept);
+          }
+        },
+      );
 
     it('commits a change of a row that it has locked', async () => {
       await inAmbient(async () => {
