@@ -136,9 +136,8 @@ export function engineLifespan(
     const release = holdInstance(sequelize);
     try {
       await connect(sequelize, primary, options);
-      // On the primary: a replica may not have seen the tables yet.
       if (options.createAll) {
-        await sequelize.sync({ useMaster: true } as SyncOptions);
+        await createTables(sequelize);
         createOwnTables(sequelize);
       }
       const engine = openEngine({ ...options, sequelize }, () => sequelize.close());
@@ -152,6 +151,27 @@ export function engineLifespan(
       release();
     }
   };
+}
+
+/** SQLSTATEs of a table, type or index that another start has made in the meantime; `IF NOT EXISTS` ends with them, too. */
+const MADE_BEFORE: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710']);
+
+/** Creates the tables of the models. It begins again for each part that another start has made, and throws where one fails twice. */
+async function createTables(sequelize: EngineSequelize): Promise<void> {
+  for (let failed = ''; ; ) {
+    try {
+      // On the primary: a replica may not have seen the tables yet.
+      await sequelize.sync({ useMaster: true } as SyncOptions);
+      return;
+    } catch (error) {
+      const { parent } = error as {
+        readonly parent?: Error & { readonly code?: string; readonly detail?: string };
+      };
+      const part = `${parent?.message} ${parent?.detail}`;
+      if (!MADE_BEFORE.has(parent?.code) || part === failed) throw error;
+      failed = part;
+    }
+  }
 }
 
 const NOWHERE = 'postgres://offline@127.0.0.1:1/offline';

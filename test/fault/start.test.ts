@@ -1,7 +1,14 @@
 /** Starting without a database that can be used: one clear error, soon, and never with the password. */
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { ConfigError, currentEngine, type EngineOptions, engineLifespan } from '../../src/index.js';
+import { Column, DataType, Model, Table } from 'sequelize-typescript';
+import {
+  ConfigError,
+  currentEngine,
+  type EngineOptions,
+  engineLifespan,
+  type ModelClass,
+} from '../../src/index.js';
 import { caughtError } from '../support/caught-error.js';
 import { forSuite } from '../support/for-suite.js';
 import { listen } from '../support/listen.js';
@@ -9,6 +16,16 @@ import { freshDatabase } from '../support/postgres.js';
 import { TcpProxy } from '../support/tcp-proxy.js';
 
 const SECRET = 'a-secret-password';
+
+/** Model classes of two tables. An engine needs its own. */
+function tables(): ModelClass[] {
+  return ['cities', 'rivers'].map((tableName) => {
+    class Row extends Model {}
+    Column(DataType.ENUM('old', 'new'))(Row.prototype, 'age');
+    Table({ tableName, modelName: tableName, timestamps: false, indexes: [{ fields: ['age'] }] })(Row);
+    return Row as ModelClass;
+  });
+}
 
 describe('starting', () => {
   const database = forSuite(() => freshDatabase('start'));
@@ -30,6 +47,15 @@ describe('starting', () => {
     expect(() => currentEngine()).to.throw(ConfigError);
     return message;
   }
+
+  it('creates tables beside other starts that create the same ones', async () => {
+    await using shared = await freshDatabase('create_all');
+    const starts = Array.from({ length: 4 }, async () => {
+      await using engine = await engineLifespan(shared.url, { models: tables(), createAll: true })();
+      return await engine.sequelize.getQueryInterface().showAllTables();
+    });
+    for (const made of await Promise.all(starts)) expect(made).to.have.members(['cities', 'rivers']);
+  });
 
   it('[F1] says that nothing listens there', async () => {
     await proxy.down();
