@@ -229,10 +229,10 @@ async function findTargets(
  *
  * @returns true where each has a record of its own
  */
-async function lockTargets(
+export async function lockTargets(
   resource: Resource,
   action: Action,
-  items: readonly BulkItem[],
+  items: readonly Pick<BulkItem, 'input'>[],
   keyOf: NonNullable<SingleWork['keyOf']>,
 ): Promise<boolean> {
   const inputs = items.flatMap(({ input }) => input ?? []);

@@ -14,7 +14,7 @@ import { setCurrentItem, setToldNames } from '../../request/request-notes.js';
 import { itemIssues } from '../../respond/item-problem.js';
 import { inHalves } from '../../util/halves.js';
 import type { BulkItem } from '../bulk/parse-item.js';
-import { compileSingle, settle } from '../bulk/write-in-turn.js';
+import { compileSingle, lockTargets, settle } from '../bulk/write-in-turn.js';
 import { compileManyRunner, type ManyRunner } from '../bulk/write-together.js';
 import { compileUpsertMethod, compileUpsertRows } from '../upsert/run-upsert.js';
 import { compileUpsertTogether } from '../upsert/upsert-together.js';
@@ -64,7 +64,8 @@ function compileCode({ resource, shaper, settings, lineage }: RouteContext, mode
 
 /** Compiles the writer of a mode. */
 export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWriter {
-  const { plan } = context.resource;
+  const { resource } = context;
+  const { plan } = resource;
   const { rows: rowRunner, writeMany, writeOne } = compileCode(context, mode);
   const isRuled = Boolean(plan.access?.fields.size);
   const count = (report: ImportReport, isNew: boolean) => {
@@ -111,14 +112,23 @@ export function compileRowWriter(context: RouteContext, mode: ImportMode): RowWr
     if (problem) report.refuse(place, itemIssues(problem));
     else count(report, outcome.isNew ?? mode === 'create');
   };
-  return (action, unit, rows, access, report) =>
-    inHalves(
+  return async (action, unit, rows, access, report) => {
+    // A record that has its values already is not written, and another transaction could change it between two others.
+    if (mode === 'update' && !writeMany)
+      await lockTargets(
+        resource,
+        action,
+        rows.map(({ item }) => item),
+        () => plan.info.address,
+      );
+    await inHalves(
       rows,
       (some) => together(unit, some, access, report),
       (row) => alone(action, unit, row, access, report),
       // Where each row runs code of the user's, a search in halves finds nothing sooner.
       () => writeMany !== null,
     );
+  };
 }
 
 /** True for an error that is of no row: the transaction has to run again, because the locks of rows before are a part of the cause. */
