@@ -9,11 +9,11 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS']);
 /** Undoes the writes of a request that is refused. */
 class Refused extends Error {}
 
-/** @param sequelizeOf called at each request, because models are attached later; requests pass where it returns undefined */
+/** @param sequelizeOf called at each request, because models are attached later; requests pass where it returns undefined, or nobody waits */
 export function runInUnit(sequelizeOf: () => Sequelize | undefined): RequestHandler {
   return (request, response, next) => {
     const sequelize = sequelizeOf();
-    if (!sequelize || SAFE.has(request.method)) next();
+    if (!sequelize || SAFE.has(request.method) || response.destroyed) next();
     else void answerInUnit(sequelize, response, next);
   };
 }

@@ -5,6 +5,7 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { Crud, type ModelClass } from '../../../src/index.js';
 import { NamedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
+import { UNGUARDED } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import { OwnPostgres } from '../../support/own-postgres.js';
 import { execute } from '../../support/postgres.js';
@@ -14,7 +15,7 @@ import { serveTestApp } from '../../support/test-app.js';
 @Table({ tableName: 'lands', timestamps: false })
 class Land extends NamedRow {}
 
-@Crud({ include: { land: true }, filterAllow: ['name'] })
+@Crud({ include: { land: UNGUARDED }, filterAllow: ['name'] })
 @Table({ tableName: 'ports', timestamps: false })
 class Port extends NamedRow {
   @ForeignKey(() => Land) @Column({ type: DataType.INTEGER, allowNull: false }) declare landId: number;

@@ -20,6 +20,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { buildApp } from '../../support/build-app.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { except } from '../../support/combination.js';
 import { deferred } from '../../support/deferred.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectProblem } from '../../support/expect-answer.js';
@@ -336,7 +337,8 @@ describe('a write whose method answers by itself', () => {
     ),
   );
 
-  it('is in the log where it is undone behind the answer', async () => {
+  const isSent = except({ unit: 'its middleware holds the answer until the commit' });
+  isSent.it('is in the log where it is undone behind the answer', async () => {
     for (const [text, isLogged] of [
       ['one', false],
       ['one', true],
