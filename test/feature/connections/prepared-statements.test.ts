@@ -152,7 +152,8 @@ describe('prepared statements', () => {
       await Promise.all(ids.map((id) => caller.run(id, () => repository.get(1))));
       // Without a pipeline a connection executes its own statement again, which is logged once.
       expect(callers.length).to.be.greaterThan(HAS_PIPELINE ? READS : READS - 1);
-      expect(new Set(callers)).to.deep.equal(new Set(ids));
+      // A connection that was opened meanwhile has statements of its own.
+      expect(callers).to.include.members(ids);
     });
 
     for (const statement of ['DISCARD ALL', 'DEALLOCATE ALL']) {

@@ -30,6 +30,7 @@ describe('with several replicas', () => {
     models: [Land, Port] as ModelClass[],
     database: { url: primary.url('postgres') },
     engine: { replicas: [ahead.url('postgres'), behind.url('postgres')], pool: { max: 6 } },
+    minPool: 6,
   }));
 
   const countOn = async (server: OwnPostgres) => {
