@@ -26,6 +26,7 @@ import { Column, DataType, Table } from 'sequelize-typescript';
 import { Crud, type CrudContext, crudController, type Id, type ReadQuery } from '../../../src/index.js';
 import { traceWithOpenTelemetry } from '../../../src/opentelemetry.js';
 import { NumberedRow } from '../../models/rows.js';
+import { except } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
 
@@ -146,7 +147,10 @@ describe('Tracing with OpenTelemetry', () => {
     expect(parentOf(named('SELECT pulsars'))).to.equal(named('Pulsar.read').spanContext().spanId);
   });
 
-  it('marks failures of the server, and no mistakes of clients', async () => {
+  const isCalled = except({
+    session: 'its parameters are read before the method, whose span a refused request has not',
+  });
+  isCalled.it('marks failures of the server, and no mistakes of clients', async () => {
     await app.agent.get('/quasars?q=nmae==x').expect(400);
     expect(named('Quasar.list').status.code).to.equal(SpanStatusCode.UNSET);
     await app.agent.get('/pulsars/666').expect(500);

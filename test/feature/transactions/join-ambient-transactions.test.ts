@@ -299,7 +299,7 @@ for (const [whose, open] of [
   });
 }
 
-@Crud({ prefix: '/towns', endpoints: ['list', 'read', 'create', 'update', 'delete', 'updateMany'] })
+@Crud({ prefix: '/towns', endpoints: ['list', 'read', 'create', 'update', 'delete'] })
 @Table({ tableName: 'cities', timestamps: false })
 class Town extends NamedRow {}
 
