@@ -1,5 +1,5 @@
 /** Reads the tables of models from the catalogue of their database: one statement for each Sequelize instance. */
-import { type QueryOptionsWithType, QueryTypes, type Sequelize } from 'sequelize';
+import { type QueryOptionsWithType, QueryTypes, type Sequelize, type Transaction } from 'sequelize';
 import type { ModelClass } from '../declare/crud-options.js';
 import type { TableWrite } from '../declare/endpoint.js';
 import { MONEY_SAMPLE } from '../describe/money-value.js';
@@ -238,14 +238,15 @@ export async function changedTables(models: readonly ModelClass[]): Promise<Mode
   });
 }
 
-/** Executes a SELECT on the primary, outside of a transaction of `Sequelize.useCLS`. */
+/** Executes a SELECT on the primary: in a transaction, or else outside of any, also of one of `Sequelize.useCLS`. */
 export function selectCatalogue<R extends object>(
   sequelize: Sequelize | undefined,
   statement: string,
   bind: readonly unknown[],
+  transaction: Transaction | null = null,
 ): Promise<R[]> {
   // The option is in Sequelize, and not in its types.
-  const options = { type: QueryTypes.SELECT, bind: [...bind], useMaster: true, transaction: null };
+  const options = { type: QueryTypes.SELECT, bind: [...bind], useMaster: true, transaction };
   return (sequelize as Sequelize).query<R>(statement, options as QueryOptionsWithType<QueryTypes.SELECT>);
 }
 

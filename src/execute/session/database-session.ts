@@ -198,6 +198,11 @@ export class DatabaseSession implements SessionScope {
     return this.#begun;
   }
 
+  /** The transaction, where it has begun. */
+  get begun(): Promise<Transaction> | null {
+    return this.#begun;
+  }
+
   /** Runs work in the session, and ends it: commits when the work returns, rolls back when it throws. */
   async run<T>(work: () => Promise<T>): Promise<T> {
     try {

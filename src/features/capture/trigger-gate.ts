@@ -1,5 +1,7 @@
 /** Holds writes of a resource back as long as its changes would not be stored. */
+import type { Transaction } from 'sequelize';
 import type { ResourcePlan } from '../../compile/resource-plan.js';
+import { joinableSession } from '../../execute/session/savepoint.js';
 import { selectCatalogue } from '../../inspect/catalogue.js';
 import { RefusedRequestError } from '../../operation/refused-request-error.js';
 import { type Logger, logInfo } from '../../util/logger.js';
@@ -25,13 +27,16 @@ export class TriggerGate {
   pass(): Maybe<void> {
     const now = performance.now();
     if (!this.#isClosed && now - this.#checkedAt < MAX_AGE) return;
-    return this.#check();
+    const { sequelize } = this.plan.model;
+    const begun = sequelize && joinableSession(sequelize, 'write')?.begun;
+    // Units of work may have all connections of the pool, and none gets another one.
+    return begun ? begun.then((transaction) => this.#read(transaction)) : this.#check();
   }
 
-  async #read(): Promise<void> {
+  async #read(transaction: Transaction | null = null): Promise<void> {
     const { name, model } = this.plan;
     const { text, values } = presentTriggers(this.plan, this.plans);
-    const [found] = await selectCatalogue<{ exists: boolean }>(model.sequelize, text, values);
+    const [found] = await selectCatalogue<{ exists: boolean }>(model.sequelize, text, values, transaction);
     const wasClosed = this.#isClosed;
     this.#isClosed = found?.exists !== true;
     this.#checkedAt = performance.now();

@@ -19,6 +19,7 @@ import { caughtError } from '../../support/caught-error.js';
 import { except, OF_MANY } from '../../support/combination.js';
 import { emptyTables } from '../../support/empty-tables.js';
 import { expectJson, expectProblem } from '../../support/expect-answer.js';
+import { runInUnit } from '../../support/run-in-unit.js';
 import { serveTestApp } from '../../support/test-app.js';
 
 @Table({ timestamps: false })
@@ -53,6 +54,10 @@ class Shaped extends NumberedRow {
 @Crud({ prefix: '/crowd', endpoints: ['createMany', 'updateMany', 'deleteMany'], filterAllow: ['name'] })
 @Table({ tableName: 'crowd' })
 class Crowd extends Named {}
+
+@Crud({ prefix: '/kept', history: true })
+@Table({ tableName: 'kept' })
+class Kept extends Named {}
 
 function rollBack(): never {
   throw new RangeError('rolled back');
@@ -225,5 +230,18 @@ describe('a middleware that runs requests in a unit of work', () => {
     expectProblem(answer, 500, { detail: 'Internal Server Error' });
     expect(await outcome).to.include('savepoint');
     expect(await stored('/overridden')).to.deep.equal([]);
+  });
+});
+
+describe('a unit of work that has the only connection of the pool', () => {
+  const site = serveTestApp(() => ({ models: [Kept], engine: { pool: { max: 1, acquire: 1_000 } } }));
+
+  it('writes rows whose changes are stored', async () => {
+    const { agent } = await buildApp({ models: [Kept] }, (app) =>
+      app.use(runInUnit(() => site.engine.sequelize)),
+    );
+    expectJson(await agent.post('/kept').send({ name: 'A' }), 201, { id: 1, name: 'A' });
+    const [changes] = await site.engine.sequelize.query('SELECT op FROM crud_changes');
+    expect(changes).to.have.length(1);
   });
 });
