@@ -46,6 +46,7 @@ const INDEX = `CREATE INDEX ON ${TABLE} ("height in m", id)`;
 
 except(OF_MANY).describe('a table', () => {
   const site = serveTestApp(() => ({
+    minPool: 2,
     models: [Tower, Mast, Spire, Aerial],
     engine: { createAll: false },
     bootstrap: { logger: new CapturedLog() },

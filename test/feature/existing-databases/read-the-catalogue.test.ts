@@ -50,6 +50,7 @@ const UNAVAILABLE = { detail: 'The database is not available; try again.' };
 
 except(OF_MANY).describe('the catalogue', () => {
   const site = serveTestApp(() => ({
+    minPool: 2,
     models: [Line, PairedLine],
     bootstrap: { models: [], logger: new CapturedLog() },
   }));
