@@ -647,6 +647,7 @@ describe('an Idempotency-Key', () => {
       const log = new CapturedLog();
       await using other = await startTestApp({
         models: [Ticket],
+        minPool: 2,
         engine: { createAll: false },
         bootstrap: { models: [Ticket], idempotency: IDEMPOTENCY, logger: log },
       });

@@ -31,6 +31,7 @@ const NOTE = 'n'.repeat(90_000);
 
 except(OF_MANY).describe('trying an import in parts', () => {
   const site = serveTestApp(() => ({
+    minPool: 2,
     models: [Crate, Box],
     bootstrap: { indexAdvice: false, idempotency: { principal: () => 'ann' } },
   }));

@@ -32,6 +32,7 @@ const REASON = 'it has a method list, with which no application has aggregates';
 
 except({ session: REASON, records: REASON }).describe('the document of files, figures and keys', () => {
   const app = serveTestApp(() => ({
+    minPool: 2,
     models: [TOWN],
     bootstrap: { idempotency: { principal: () => 'all' } },
   }));

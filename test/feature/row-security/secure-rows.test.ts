@@ -33,7 +33,7 @@ import {
 } from '../../../src/index.js';
 import { TitledRow } from '../../models/rows.js';
 import { CapturedLog } from '../../support/captured-log.js';
-import { SERVES_EXPORTS, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
+import { onPath, SERVES_EXPORTS, SERVES_MANY, UNGUARDED } from '../../support/combination.js';
 import { forSuite } from '../../support/for-suite.js';
 import type { Listening } from '../../support/listen.js';
 import { startPgBouncer } from '../../support/pgbouncer.js';
@@ -246,7 +246,8 @@ async function start({
   return startTestApp({
     models: MODELS,
     database: { url },
-    minPool: 1,
+    // Callbacks after the commit would wait behind the units of all others.
+    minPool: onPath({ fast: 1, unit: 4 }),
     engine: { createAll: false, pool: { max: 4 }, ...engine },
     bootstrap: {
       controllers: [KeptController, DeskController],
