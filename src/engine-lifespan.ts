@@ -7,6 +7,7 @@ import { getModels, type ModelCtor, type SequelizeOptions } from 'sequelize-type
 import { currentRecords } from './declare/crud.js';
 import type { ModelClass } from './declare/crud-options.js';
 import { minifiedModels } from './describe/minified-names.js';
+import { hasState } from './errors/database-fault.js';
 import { refusedOptions } from './execute/customization/refused-options.js';
 import { modelProblems } from './inspect/model-problems.js';
 import { createOwnTables } from './inspect/own-tables.js';
@@ -154,22 +155,20 @@ export function engineLifespan(
 }
 
 /** SQLSTATEs of a table, type or index that another start has made in the meantime; `IF NOT EXISTS` ends with them, too. */
-const MADE_BEFORE: ReadonlySet<unknown> = new Set(['23505', '42P07', '42710']);
+const MADE_BEFORE = ['23505', '42P07', '42710'];
 
-/** Creates the tables of the models. It begins again for each part that another start has made, and throws where one fails twice. */
+/** Creates the tables of the models. It begins again for each part that another start has made, and throws where a statement fails twice. */
 async function createTables(sequelize: EngineSequelize): Promise<void> {
-  for (let failed = ''; ; ) {
+  let failed: string | undefined;
+  for (;;) {
     try {
       // On the primary: a replica may not have seen the tables yet.
       await sequelize.sync({ useMaster: true } as SyncOptions);
       return;
     } catch (error) {
-      const { parent } = error as {
-        readonly parent?: Error & { readonly code?: string; readonly detail?: string };
-      };
-      const part = `${parent?.message} ${parent?.detail}`;
-      if (!MADE_BEFORE.has(parent?.code) || part === failed) throw error;
-      failed = part;
+      const { sql } = (error as { readonly parent?: { readonly sql?: string } }).parent ?? {};
+      if (sql === failed || !MADE_BEFORE.some((state) => hasState(error, state))) throw error;
+      failed = sql;
     }
   }
 }

@@ -232,8 +232,8 @@ export function compileOperationHandler<I extends RequestArguments>(
   const isOfServers = (input: I): boolean => {
     if (verb !== 'get' || !sequelize || readServers(sequelize) === 1) return false;
     const { query } = input;
-    const counts = query.kind !== undefined && countOfList(query) !== 'none' && countOfList(query) !== 0;
-    return counts || completionOf(completions, input) !== null;
+    const count = query.kind === undefined ? 'none' : countOfList(query);
+    return (count !== 'none' && count !== 0) || completionOf(completions, input) !== null;
   };
   const canBeAlone = (input: I | null, around: Around | null, request: Request, response: Response) => {
     if (!input || !rows?.isOpen() || isOfServers(input)) return false;
