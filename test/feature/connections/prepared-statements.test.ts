@@ -12,6 +12,7 @@ import { NumberedRow } from '../../models/rows.js';
 import { expectRecovery } from '../../support/calm-answers.js';
 import { CapturedLog } from '../../support/captured-log.js';
 import { caughtError } from '../../support/caught-error.js';
+import { onPath } from '../../support/combination.js';
 import { expectJson } from '../../support/expect-answer.js';
 import { connectTo, freshDatabase, type TestDatabase } from '../../support/postgres.js';
 import { startTestApp, type TestApp } from '../../support/test-app.js';
@@ -152,8 +153,9 @@ describe('prepared statements', () => {
       await Promise.all(ids.map((id) => caller.run(id, () => repository.get(1))));
       // Without a pipeline a connection executes its own statement again, which is logged once.
       expect(callers.length).to.be.greaterThan(HAS_PIPELINE ? READS : READS - 1);
-      // A connection that was opened meanwhile has statements of its own.
-      expect(callers).to.include.members(ids);
+      // Sequelize logs the statements of the catalogue, too, which no caller has.
+      const seen = onPath({ fast: callers, general: callers.filter((id) => id !== undefined) });
+      expect(new Set(seen)).to.deep.equal(new Set(ids));
     });
 
     for (const statement of ['DISCARD ALL', 'DEALLOCATE ALL']) {
