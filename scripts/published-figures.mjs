@@ -264,10 +264,10 @@ function sizing(results) {
         }),
     ),
     place(page, 'A model adds {} MB', () => [perModel().toFixed(2)]),
-    place(page, 'memory = 100 + {} × models', () => [perModel().toFixed(2)]),
-    place(page, '100 + {} × 30 models + 5 × 20 pages × 0.05 MB = {} MB', () => [
+    place(page, 'memory = 140 + {} × models', () => [perModel().toFixed(2)]),
+    place(page, '140 + {} × 30 models + 6 × 20 pages × 0.05 MB = {} MB', () => [
       perModel().toFixed(2),
-      Math.round(100 + 30 * perModel() + 5),
+      Math.round(140 + 30 * perModel() + 6),
     ]),
     place(page, '0.7 × {} + 0.2 × {} + 0.1 × {} + 300 = {} µs', () => [...mixed(NODE), nodeTime()]),
     place(page, '4,000 × {} µs = {} |', () => [nodeTime(), processors().toFixed(2)]),
