@@ -25,7 +25,6 @@ const features = (...names) => names.map((name) => `src/features/${name}`);
 /** Folders that a file measures beside the rest of `src`. */
 const MEASURED = {
   'feeds.md': ['bench/feeds', ...features('capture', 'changes', 'history')],
-  'mutation.md': ['test/unit', 'test/feature', ...UNMEASURED],
   'relations.md': ['bench/relations', 'bench/measure', ...features('include', 'sub-resources')],
   'scaling.md': [
     'bench/scaling',
@@ -200,8 +199,6 @@ function differences(page, text, { from, to, blanks, files }) {
 
 /** Figures that neither a file nor a person with a date answers for. */
 function others(page, text, found) {
-  // There notes of a day have figures of their own.
-  if (page === 'bench/README.md') return [];
   const byHand = BY_HAND.filter(([of]) => of === page).flatMap(([, phrase]) =>
     [...text.matchAll(patternOf(phrase))].map(({ indices: [[from, to]] }) => ({ from, to })),
   );

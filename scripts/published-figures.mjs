@@ -12,7 +12,6 @@ export function pagesOf(folder) {
 
 /** Figures by hand: each has its date and its command beside it, or is an example, and no file of results. */
 export const BY_HAND = [
-  ['docs/operations.md', 'Without the classes each request cost some 70 µs more on Node 20 and 22'],
   ['docs/sizing.md', 'gave 1,000 clients 1.3 times as many reads for 0.7 of the processor time'],
   ['docs/sizing.md', 'a token that is checked takes 50 to 300 µs'],
   ['docs/sizing.md', 'Checking a token takes 300 µs'],
