@@ -3,6 +3,7 @@ import { StartProblem } from '../sample/support/start-problem.js';
 import { runCompare } from './compare.js';
 import { runFeeds } from './feeds/run-feeds.js';
 import { provideWrk } from './load/wrk.js';
+import { runMemory } from './memory/run-memory.js';
 import { HELP, type Options, readOptions } from './options.js';
 import { runContenders } from './run-contenders.js';
 import { say } from './say.js';
@@ -35,6 +36,8 @@ async function work(options: Options, command: readonly string[]): Promise<boole
       return runFeeds(options, command);
     case 'start':
       return runStart(options, command);
+    case 'memory':
+      return runMemory(options, command);
     case 'compare':
       return runCompare(options, command);
     default:

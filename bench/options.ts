@@ -8,7 +8,7 @@ import { ARTICLES, CROWDS, QUERIES, RELATIONS, type Suite, WRITES } from './suit
 
 /** The parsed command line. */
 export interface Options {
-  readonly kind: 'contenders' | 'scaling' | 'servers' | 'compare' | 'transfer' | 'feeds' | 'start' | 'help';
+  readonly kind: 'contenders' | (typeof KINDS)[number];
   readonly suite: Suite;
   /** Names of contenders. */
   readonly only: readonly string[];
@@ -37,6 +37,7 @@ const FULL_OF: Partial<Record<Options['kind'], Partial<Schedule>>> = {
   servers: { rounds: 5 },
   transfer: { rounds: 3 },
   start: { rounds: 15 },
+  memory: { rounds: 3, seconds: 10, warmUp: 3 },
   compare: { rounds: 9, seconds: 1, warmUp: 6 },
 };
 
@@ -61,7 +62,7 @@ const namesOf = (all: readonly { readonly name: string }[]): string[] => all.map
 /** Shown by `--help`. */
 export const HELP = `npm run bench -- [options]
 
-Without options everything is measured, which takes an hour; the results are bench/results/latest.*.
+Without options everything is measured, which takes half an hour; the results are bench/results/latest.*.
 
   --quick             one round, to see that everything works; nothing to quote
   --relations         lists with relations, which have contenders and workloads of their own
@@ -91,6 +92,7 @@ Without options everything is measured, which takes an hour; the results are ben
   --transfer          whole exports and imports, beside COPY and unnest
   --feeds             open streams of changes: memory, idle statements, events judged
   --start             from the first line of a program to the answers of ten resources, beside one by hand
+  --memory            of a process: at rest, under pages of several sizes, and with 1,000 clients
   --scaling           what a request costs as pages, columns, models, tables, depth and connections grow
   --servers           the part of --scaling about one, two and three servers, and 1 and 16 partitions, alone
   --help              this text
@@ -165,6 +167,7 @@ function parse(args: readonly string[]) {
         transfer: { type: 'boolean' },
         feeds: { type: 'boolean' },
         start: { type: 'boolean' },
+        memory: { type: 'boolean' },
         node: { type: 'string' },
         postgres: { type: 'string' },
         processes: { type: 'string' },
@@ -183,7 +186,7 @@ type Given = ReturnType<typeof parse>;
 const SUITES = { relations: RELATIONS, writes: WRITES, queries: QUERIES, crowds: CROWDS } as const;
 
 /** Kinds of runs. Of several in a command line, the first of this list counts. */
-const KINDS = ['help', 'scaling', 'servers', 'compare', 'transfer', 'feeds', 'start'] as const;
+const KINDS = ['help', 'scaling', 'servers', 'compare', 'transfer', 'feeds', 'start', 'memory'] as const;
 
 function suitesIn(given: Given): (keyof typeof SUITES)[] {
   return (Object.keys(SUITES) as (keyof typeof SUITES)[]).filter((name) => given[name]);

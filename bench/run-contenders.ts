@@ -10,6 +10,7 @@ import { drawChart } from './report/chart.js';
 import { describeMachine, packageVersions } from './report/machine.js';
 import { type Run, writeReport } from './report/report.js';
 import { say } from './say.js';
+import { ARTICLES } from './suite.js';
 import { writeResults } from './write-results.js';
 
 /** Measures, and writes the results. @returns true where all rows count */
@@ -25,7 +26,8 @@ export async function runContenders(options: Options, command: readonly string[]
   if (options.as) await writeResults(options.as, { md });
   else {
     const name = options.isPartial ? 'partial' : suite.results;
-    await writeResults(name, { md, svg: drawChart(run), json: toJson(run) });
+    const isWithChart = suite === ARTICLES;
+    await writeResults(name, isWithChart ? { md, svg: drawChart(run), json: toJson(run) } : { md });
   }
   return run.rows.every(({ problem }) => problem === null);
 }

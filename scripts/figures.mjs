@@ -25,6 +25,7 @@ const features = (...names) => names.map((name) => `src/features/${name}`);
 /** Folders that a file measures beside the rest of `src`. */
 const MEASURED = {
   'feeds.md': ['bench/feeds', ...features('capture', 'changes', 'history')],
+  'memory.md': ['bench/memory', 'bench/contenders', 'bench/load', 'bench/measure'],
   'relations.md': ['bench/relations', 'bench/measure', ...features('include', 'sub-resources')],
   'scaling.md': [
     'bench/scaling',
