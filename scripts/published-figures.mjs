@@ -12,7 +12,6 @@ export function pagesOf(folder) {
 
 /** Figures by hand: each has its date and its command beside it, or is an example, and no file of results. */
 export const BY_HAND = [
-  ['docs/sizing.md', 'gave 1,000 clients 1.3 times as many reads for 0.7 of the processor time'],
   ['docs/sizing.md', 'a token that is checked takes 50 to 300 µs'],
   ['docs/sizing.md', 'Checking a token takes 300 µs'],
 ];
@@ -41,6 +40,10 @@ const UNPREPARED = `${OURS}, no prepared statements`;
 const OVERRIDE = `${OURS}, override`;
 const UNIT = `${OURS}, unit of work`;
 const EXPRESS = 'Express 4 + pg';
+/** Loads of the file about memory. */
+const [AT_REST, PLAIN, LARGE] = ['at rest after the start', 'reads and pages of 20', 'pages of 1,000'];
+const CROWD = 'reads of 1,000 clients';
+const YOUNG = 'the same with --max-semi-space-size=32 --semi-space-growth-factor=4';
 const NEST = 'NestJS + @dataui/crud + TypeORM';
 const FEATHERS = 'Feathers + Sequelize';
 
@@ -208,6 +211,10 @@ function sizing(results) {
     );
     return (all - one) / 399;
   };
+  const megabytes = (row) => results('memory').number('Memory\n', row, 'at most, MB');
+  const base = () => Math.ceil(megabytes(PLAIN) / 10) * 10;
+  /** Of 64 pages at once, each 0.315 MB. */
+  const perPage = () => Math.round((megabytes(LARGE) - megabytes(PLAIN)) / 64 / 0.315);
   const pages = (records, column) => results('scaling').number('Page size', `${OURS}: ${records}`, column);
   /** Of the example: 70 % records, 20 % pages, 10 % writes. */
   const mixed = (section) =>
@@ -263,11 +270,38 @@ function sizing(results) {
         }),
     ),
     place(page, 'A model adds {} MB', () => [perModel().toFixed(2)]),
-    place(page, 'memory = 140 + {} × models', () => [perModel().toFixed(2)]),
-    place(page, '140 + {} × 30 models + 6 × 20 pages × 0.05 MB = {} MB', () => [
-      perModel().toFixed(2),
-      Math.round(140 + 30 * perModel() + 6),
+    place(page, 'memory.md` of the repository, measured on {} in {} rounds,', () => [
+      results('memory').said('Date'),
+      results('memory').matched(/Rounds: (\d+)/),
     ]),
+    ...Object.entries({ [AT_REST]: '', [PLAIN]: '', 'pages of 100': '', [LARGE]: ', each 315 kB' }).map(
+      ([title, more]) => place(page, `| ${title}${more} | {} MB |`, () => [megabytes(title)]),
+    ),
+    place(page, 'a page needs about {} times the bytes of its answer', () => [perPage()]),
+    place(page, 'memory = {} + {} × models + {} × pages at once', () => [
+      base(),
+      perModel().toFixed(2),
+      perPage(),
+    ]),
+    place(page, '| memory of a process | {} + {} × 30 models + {} × 20 pages × 0.05 MB = {} MB', () => [
+      base(),
+      perModel().toFixed(2),
+      perPage(),
+      Math.round(base() + 30 * perModel() + perPage()),
+    ]),
+    place(
+      page,
+      'gave 1,000 clients {} times as many reads for {} of the processor time, and the process took {} MB and not {},',
+      () => {
+        const [more, less] = ['requests/s', 'Node µs'].map((column) => {
+          const [young, usual] = [YOUNG, CROWD].map((row) =>
+            results('memory').number('Memory\n', row, column),
+          );
+          return (young / usual).toFixed(1);
+        });
+        return [more, less, megabytes(YOUNG), megabytes(CROWD)];
+      },
+    ),
     place(page, '0.7 × {} + 0.2 × {} + 0.1 × {} + 300 = {} µs', () => [...mixed(NODE), nodeTime()]),
     place(page, '4,000 × {} µs = {} |', () => [nodeTime(), processors().toFixed(2)]),
     place(page, '| {} ÷ 0.6 = {}, so 3, and 1 more: **4** |', () => [
