@@ -33,9 +33,8 @@ const FASTER = 'How many times as fast crud-controllers is';
 const NODE = 'Processor time of Node, in microseconds';
 const POSTGRES = 'Processor time of PostgreSQL, in microseconds';
 
-/** Until 23 November 2026 ours had `groupCommit: true` in `latest.md`. A row of names is the first one that the file has. */
-const GROUPED = [`${OURS}, group commit`, OURS];
-const TRACED = [`${OURS}, OpenTelemetry's instrumentation of pg`, `${OURS}, OpenTelemetry`];
+const GROUPED = `${OURS}, group commit`;
+const TRACED = `${OURS}, OpenTelemetry's instrumentation of pg`;
 const UNPREPARED = `${OURS}, no prepared statements`;
 const OVERRIDE = `${OURS}, override`;
 const UNIT = `${OURS}, unit of work`;
@@ -71,8 +70,6 @@ function readme(results) {
   const latest = () => results('latest');
   const servers = [EXPRESS, NEST, FEATHERS];
   const byHand = (column) => (1 / latest().number(FASTER, LEANEST, column)).toFixed(1);
-  const creates = () =>
-    (latest().has(GROUPED[0]) ? latest() : results('neighbours')).written(RATIO, OURS, CREATE);
   return [
     place(
       page,
@@ -85,9 +82,7 @@ function readme(results) {
       () => [...servers, OURS].map((row) => latest().written(RATIO, row, READ)),
     ),
     place(page, '| creates a second, on the same scale | {} | {} | {} | {}; {} with `groupCommit` |', () => [
-      ...servers.map((row) => latest().written(RATIO, row, CREATE)),
-      creates(),
-      latest().written(RATIO, GROUPED, CREATE),
+      ...[...servers, OURS, GROUPED].map((row) => latest().written(RATIO, row, CREATE)),
     ]),
     place(page, 'the leanest server that we could write reads {} times as many records by id.', () => [
       byHand(READ),
@@ -97,8 +92,7 @@ function readme(results) {
       latest().written(RATIO, OURS, 'List 20 with total'),
     ]),
     place(page, 'pages of 20 PostgreSQL needs {} the processor time', () => [lessThan(latest())]),
-    place(page, 'two cores{}. The highest of {} rounds is up to {} times the lowest.', () => [
-      latest().has(GROUPED[0]) ? '' : '; writes with `groupCommit: true`',
+    place(page, 'two cores. The highest of {} rounds is up to {} times the lowest.', () => [
       roundsOf(latest()),
       spreadOf(latest()),
     ]),
@@ -361,21 +355,9 @@ function others(results) {
       ]),
     ),
     ...writes.map(([title, ...cell]) =>
-      place('bench/README.md', `| ${title} | {} |`, () => [
-        ifThere(() => results('writes').written(...cell)),
-      ]),
+      place('bench/README.md', `| ${title} | {} |`, () => [results('writes').written(...cell)]),
     ),
   ];
-}
-
-/** A dash where a shorter run left a figure out. */
-function ifThere(find) {
-  try {
-    return find();
-  } catch (error) {
-    if (error instanceof StepFailed) return '–';
-    throw error;
-  }
 }
 
 function place(page, text, values) {

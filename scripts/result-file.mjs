@@ -17,7 +17,7 @@ export function resultsIn(folder) {
   };
 }
 
-/** A file of results. Where it has two runs, the first one counts. */
+/** A file of results. */
 export class ResultFile {
   #sections;
 
@@ -36,11 +36,6 @@ export class ResultFile {
   /** The part of the text that a pattern has in parentheses. */
   matched(pattern) {
     return pattern.exec(this.text)?.[1] ?? this.#fail(`no text like ${pattern}`);
-  }
-
-  /** True where the first table has a row. */
-  has(row) {
-    return this.text.includes(`\n| ${row} |`);
   }
 
   /** The first number of a cell as it is written: `28432` of `28432 (16916–32516)`, and `0.70` of `0.70 · 35 µs`. A section is found by the beginning of its heading. */
@@ -63,19 +58,17 @@ export class ResultFile {
     return Math.max(...rounds.map(([, lowest, highest]) => highest / lowest));
   }
 
-  /** The cells of a row by their heads. Of several titles the first one that the file has. */
-  #row(section, titles) {
+  /** The cells of a row by their heads. */
+  #row(section, title) {
     const found =
       this.#sections.find((each) => each.startsWith(section)) ?? this.#fail(`no heading '${section.trim()}'`);
     const tables = found.split(/\n(?!\|)/).map((lines) => lines.match(/^\| .*(?= \|$)/gm) ?? []);
     const cellsOf = (line) => line.slice(2).split(' | ');
-    for (const title of [titles].flat()) {
-      for (const [head, , ...rows] of tables) {
-        const row = rows.map(cellsOf).find((cells) => cells[0] === title);
-        if (row) return new Map(cellsOf(head).map((column, at) => [column, row[at]]));
-      }
+    for (const [head, , ...rows] of tables) {
+      const row = rows.map(cellsOf).find((cells) => cells[0] === title);
+      if (row) return new Map(cellsOf(head).map((column, at) => [column, row[at]]));
     }
-    return this.#fail(`no row '${titles}' below '${section.trim()}'`);
+    return this.#fail(`no row '${title}' below '${section.trim()}'`);
   }
 
   #fail(what) {
