@@ -22,25 +22,28 @@ const UNMEASURED = [
 
 const features = (...names) => names.map((name) => `src/features/${name}`);
 
+const LOAD = ['bench/load', 'bench/measure'];
+
 /** Folders that a file measures beside the rest of `src`. */
 const MEASURED = {
   'feeds.md': ['bench/feeds', ...features('capture', 'changes', 'history')],
-  'memory.md': ['bench/memory', 'bench/contenders', 'bench/load', 'bench/measure'],
-  'relations.md': ['bench/relations', 'bench/measure', ...features('include', 'sub-resources')],
+  'memory.md': ['bench/memory', 'bench/contenders', ...LOAD],
+  'relations.md': ['bench/relations', ...LOAD, ...features('include', 'sub-resources')],
   'scaling.md': [
     'bench/scaling',
-    'bench/measure',
+    'bench/contenders',
+    ...LOAD,
     'src/openapi',
     ...features('include', 'sub-resources', 'aggregate'),
   ],
-  'servers.md': ['bench/scaling', 'sample/shards'],
+  'servers.md': ['bench/scaling', 'sample/shards', ...LOAD],
   'soak.md': ['test/soak', ...UNMEASURED],
   'start.md': ['bench/start'],
-  'queries.md': ['bench/queries', 'bench/measure', ...features('aggregate', 'include', 'search')],
+  'queries.md': ['bench/queries', ...LOAD, ...features('aggregate', 'include', 'search')],
   'transfer.md': ['bench/transfer', ...features('bulk', 'export', 'import', 'upsert')],
   'writes.md': [
     'bench/writes',
-    'bench/measure',
+    ...LOAD,
     ...features(
       'bulk',
       'capture',
@@ -56,7 +59,7 @@ const MEASURED = {
   ],
 };
 /** Folders that the other files measure. */
-const ARTICLES = ['bench/contenders', 'bench/load', 'bench/measure'];
+const ARTICLES = ['bench/contenders', 'bench/contenders.ts', 'bench/peers', ...LOAD];
 
 const USAGE = 'Usage: npm run figures [-- --check | --stale]';
 

@@ -11,10 +11,7 @@ export function pagesOf(folder) {
 }
 
 /** Figures by hand: each has its date and its command beside it, or is an example, and no file of results. */
-export const BY_HAND = [
-  ['docs/sizing.md', 'a token that is checked takes 50 to 300 µs'],
-  ['docs/sizing.md', 'Checking a token takes 300 µs'],
-];
+export const BY_HAND = [['docs/sizing.md', 'Checking a token takes 300 µs']];
 
 const [READ, LIST, CREATE, UPDATE] = ['Read by id', 'List 20', 'Create', 'Update'];
 const FILTERED = 'List 20 of a category';
@@ -23,8 +20,8 @@ const DEEP = 'List 20 at depth 990,000';
 const LISTS = { 'list 20': LIST, 'list 100': 'List 100', '20 at depth 990,000': DEEP };
 const WRITES = { create: CREATE, update: UPDATE };
 const WORKLOADS = { 'read by id': READ, ...LISTS, ...WRITES };
-const SPENT = { 'read by id': READ, ...LISTS, '20 of a category': FILTERED, ...WRITES };
 const EXTENDED = { 'read by id': READ, 'list 20': LIST, ...WRITES };
+const RATES = { 'read by id': READ, ...LISTS, '20 of a category': FILTERED, ...WRITES };
 const TO_BARE = 'requests per second, to bare `node:http` + `pg`';
 
 /** Headings of the files. */
@@ -32,6 +29,8 @@ const RATIO = 'Requests per second, as a ratio to node:http + pg';
 const FASTER = 'How many times as fast crud-controllers is';
 const NODE = 'Processor time of Node, in microseconds';
 const POSTGRES = 'Processor time of PostgreSQL, in microseconds';
+const SPENT_RATIO = 'Processor time of PostgreSQL, as a ratio to node:http + pg';
+const PER_SECOND = 'Requests per second\n';
 
 const GROUPED = `${OURS}, group commit`;
 const TRACED = `${OURS}, OpenTelemetry's instrumentation of pg`;
@@ -60,6 +59,22 @@ const BESIDE = [
   ['finale-rest', 'finale-rest'],
 ];
 
+const SETTINGS = [
+  ['**crud-controllers**', OURS],
+  ['with `groupCommit: true`', GROUPED],
+  ['with a hook of the pool, so that no read shares a connection', `${OURS}, hook of the pool`],
+  ['with `preparedStatements: false`, for a pooler', UNPREPARED],
+  ["with OpenTelemetry's instrumentation of `pg`", TRACED],
+  ['the leanest by hand', LEANEST],
+];
+const EXTENSIONS = [
+  ['a read schema of plain properties', `${OURS}, read schema`],
+  ['an interceptor that passes values on', `${OURS}, interceptor`],
+  ['an override that calls `super`', OVERRIDE],
+  ['a getter on an attribute', `${OURS}, getter`],
+  ['a unit of work', UNIT],
+];
+
 /** Each place: its page, its text, and the values of its blanks, which are found when they are needed. */
 export function published(results) {
   return [readme, performance, sizing, others].flatMap((placesOf) => placesOf(results));
@@ -74,55 +89,85 @@ function readme(results) {
     place(
       page,
       '| processor time of PostgreSQL for a read by id, where bare `node:http` with `pg` takes 1 | {} | {} | {} | {} |',
-      () => [...servers, OURS].map((row) => ofBare(latest(), row, READ).toFixed(2)),
+      () => [...servers, OURS].map((row) => latest().written(SPENT_RATIO, row, READ)),
     ),
     place(
       page,
       '| reads by id a second, where bare `node:http` with `pg` has 1 | {} | {} | {} | {}, with `serve` |',
       () => [...servers, OURS].map((row) => latest().written(RATIO, row, READ)),
     ),
-    place(page, '| creates a second, on the same scale | {} | {} | {} | {}; {} with `groupCommit` |', () => [
-      ...[...servers, OURS, GROUPED].map((row) => latest().written(RATIO, row, CREATE)),
-    ]),
-    place(page, 'the leanest server that we could write reads {} times as many records by id.', () => [
-      byHand(READ),
-    ]),
-    place(page, 'It answers {} times as many filtered lists.', () => [byHand(FILTERED)]),
-    place(page, 'no faster than by hand ({} of bare `node:http`)', () => [
-      latest().written(RATIO, OURS, 'List 20 with total'),
-    ]),
-    place(page, 'pages of 20 PostgreSQL needs {} the processor time', () => [lessThan(latest())]),
-    place(page, 'two cores. The highest of {} rounds is up to {} times the lowest.', () => [
-      roundsOf(latest()),
-      spreadOf(latest()),
-    ]),
+    place(
+      page,
+      '| creates a second, on the same scale | {} | {} | {} | {}; {} with `groupCommit` of the engine |',
+      () => [...[...servers, OURS, GROUPED].map((row) => latest().written(RATIO, row, CREATE))],
+    ),
+    place(
+      page,
+      'by hand reads {} times as many records by id as this library, and answers {} times as many filtered lists.',
+      () => [READ, FILTERED].map(byHand),
+    ),
+    place(
+      page,
+      '| the page behind 990,000 records | yours | reads all before it | reads all before it | {} times the time of the first page, with cursors |',
+      () => [deepToFirst(latest())],
+    ),
+    spent(page, latest),
+    place(
+      page,
+      'A figure is the median of {} rounds, which differ by up to {} times for ours and by up to {} times for others.',
+      () => [
+        roundsOf(latest()),
+        Math.max(
+          latest().spread(RATIO, [OURS], [READ, FILTERED, CREATE]),
+          latest().spread(RATIO, [GROUPED], [CREATE]),
+          latest().spread(SPENT_RATIO, [OURS], [READ, LIST]),
+        ).toFixed(1),
+        Math.max(
+          latest().spread(RATIO, [...servers, LEANEST], [READ, FILTERED, CREATE]),
+          latest().spread(SPENT_RATIO, servers, [READ]),
+        ).toFixed(1),
+      ],
+    ),
   ];
 }
 
 function performance(results) {
   const page = 'docs/performance.md';
   const latest = () => results('latest');
-  const again = (name) =>
+  const again = (name, ...figures) =>
     place(
       page,
-      `\`bench/results/${name}.md\` is of {}: {} rounds, the highest of ours up to {} times the lowest. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
+      `\`bench/results/${name}.md\` is of {}: {} rounds, which differ by up to {} times. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
       () => {
         const file = results(name);
-        return [file.said('Date'), roundsOf(file), spreadOf(file), file.said('Command')];
+        return [file.said('Date'), roundsOf(file), file.spread(...figures).toFixed(1), file.said('Command')];
       },
     );
+  const ours = [OURS, GROUPED];
+  const besides = BESIDE.slice(0, -1);
+  const titled = (all) => all.map(([, row]) => row);
   const timesAs = (row) => latest().number(FASTER, row, READ).toFixed(1);
   return [
-    place(page, 'pages of 20 it needs {} the processor time', () => [lessThan(latest())]),
-    table(page, 'of what PostgreSQL spends', 'microseconds of PostgreSQL for a request', SPENT, (column) => [
-      ['**crud-controllers**, `groupCommit: true`', latest().written(POSTGRES, GROUPED, column)],
-      ['**the same, where bare `node:http` + `pg` takes 1**', ofBare(latest(), GROUPED, column).toFixed(2)],
-      ...rows([BARE, LEAN, ...BESIDE.slice(0, -1)], latest(), POSTGRES, column),
+    spent(page, latest),
+    table(page, 'of what PostgreSQL spends', 'microseconds of PostgreSQL for a request', RATES, (column) => [
+      ['**crud-controllers**', latest().written(POSTGRES, OURS, column)],
+      ['**the same, where bare `node:http` + `pg` takes 1**', latest().written(SPENT_RATIO, OURS, column)],
+      ['crud-controllers, `groupCommit: true`', latest().written(POSTGRES, GROUPED, column)],
+      ...rows([BARE, LEAN, ...besides], latest(), POSTGRES, column),
     ]),
-    table(page, 'beside others', TO_BARE, WORKLOADS, (column) =>
+    place(
+      page,
+      'Rounds of a figure differ by up to {} times for ours, and by up to {} times for others.\nThis is from the run of the next table:',
+      () =>
+        spreadsOf(ours, titled([BARE, LEAN, ...besides]), (rows) =>
+          latest().spread(POSTGRES, rows, Object.values(RATES)),
+        ),
+    ),
+    table(page, 'beside others', TO_BARE, RATES, (column) =>
       rows(
         [
-          ['**crud-controllers**, `groupCommit: true`', GROUPED],
+          ['**crud-controllers**', OURS],
+          ['crud-controllers, `groupCommit: true`', GROUPED],
           ['crud-controllers, `app.listen` instead of `serve`', `${OURS}, app.listen`],
           ['crud-controllers, `fastPath: false`', `${OURS}, general path`],
           LEAN,
@@ -136,9 +181,16 @@ function performance(results) {
     ),
     place(page, 'in turn, in {} rounds, on {}.', () => [roundsOf(latest()), latest().said('Date')]),
     place(page, '64 connections, Node {} and', () => [latest().said('Node')]),
-    place(page, 'The highest round of ours is up to {} times the lowest on such a machine.', () => [
-      spreadOf(latest()),
-    ]),
+    place(
+      page,
+      'The rounds of a ratio differ by up to {} times for ours, and by up to {} times for others.',
+      () =>
+        spreadsOf(
+          [...ours, `${OURS}, app.listen`, `${OURS}, general path`],
+          titled([LEAN, ...BESIDE]),
+          (rows) => latest().spread(RATIO, rows, Object.values(RATES)),
+        ),
+    ),
     place(
       page,
       'It answers {} times as many reads by id as Fastify with `pg`, and {} times as many as Feathers with Knex.',
@@ -150,36 +202,13 @@ function performance(results) {
       () => ['routing-controllers + Sequelize', NEST].map(timesAs),
     ),
     table(page, 'of settings', TO_BARE, WORKLOADS, (column) =>
-      rows(
-        [
-          ['**crud-controllers**', OURS],
-          ['with `groupCommit: true`', GROUPED],
-          ['with a hook of the pool, so that no read shares a connection', `${OURS}, hook of the pool`],
-          ['with `preparedStatements: false`, for a pooler', UNPREPARED],
-          ["with OpenTelemetry's instrumentation of `pg`", TRACED],
-          ['the leanest by hand', LEANEST],
-        ],
-        results('neighbours'),
-        RATIO,
-        column,
-      ),
+      rows(SETTINGS, results('neighbours'), RATIO, column),
     ),
-    again('neighbours'),
+    again('neighbours', PER_SECOND, [LIMIT, ...titled(SETTINGS)], Object.values(WORKLOADS)),
     table(page, 'of extensions', 'processor time without it, to that with it', EXTENDED, (column) =>
-      rows(
-        [
-          ['a read schema of plain properties', `${OURS}, read schema`],
-          ['an interceptor that passes values on', `${OURS}, interceptor`],
-          ['an override that calls `super`', OVERRIDE],
-          ['a getter on an attribute', `${OURS}, getter`],
-          ['a unit of work', UNIT],
-        ],
-        results('extensions'),
-        'Processor time of Node: the ratio',
-        column,
-      ),
+      rows(EXTENSIONS, results('extensions'), 'Processor time of Node: the ratio', column),
     ),
-    again('extensions'),
+    again('extensions', NODE, [OURS, ...titled(EXTENSIONS)], Object.values(EXTENDED)),
     place(
       page,
       'Four hundred models are bootstrapped in {} ms. `bench/results/scaling.md` of {} shows',
@@ -247,20 +276,24 @@ function sizing(results) {
     costs('create or update of one record', OURS, [CREATE, UPDATE]),
     costs('the same with an override', OVERRIDE, [CREATE, UPDATE]),
     costs('create or update in a unit of work', UNIT, [CREATE, UPDATE]),
-    place(page, 'measured on {} in {} rounds, the highest of ours up to {} times the lowest.', () => [
+    place(page, 'measured on {} in {} rounds, which differ by up to {} times.', () => [
       extensions().said('Date'),
       roundsOf(extensions()),
-      spreadOf(extensions()),
+      Math.max(
+        ...[NODE, POSTGRES].map((section) =>
+          extensions().spread(section, [OURS, OVERRIDE, UNIT], Object.values(EXTENDED)),
+        ),
+      ).toFixed(1),
     ]),
     place(
       page,
-      'A read by key then takes {} times the processor time of Node and {} times that of PostgreSQL,',
+      'A read by key then takes about {} times the processor time of Node and about {} times that of PostgreSQL,',
       () =>
         [NODE, POSTGRES].map((section) => {
           const [without, plain] = [UNPREPARED, OURS].map((row) =>
             results('neighbours').number(section, row, READ),
           );
-          return (without / plain).toFixed(1);
+          return (without / plain).toFixed(0);
         }),
     ),
     place(page, 'A model adds {} MB', () => [perModel().toFixed(2)]),
@@ -354,9 +387,31 @@ function others(results) {
         results('transfer').written('Whole exports', row, 'to the limit'),
       ]),
     ),
+    place('bench/README.md', 'Rounds of a rate differ by up to {} times. `COPY` gains', () => [
+      results('transfer').spread('Whole exports', Object.values(transfers), ['thousand rows/s']).toFixed(1),
+    ]),
     ...writes.map(([title, ...cell]) =>
       place('bench/README.md', `| ${title} | {} |`, () => [results('writes').written(...cell)]),
     ),
+    place('bench/README.md', 'Rounds of these rates differ by up to {} times.', () => [
+      results('writes')
+        .spread(
+          PER_SECOND,
+          [OURS],
+          [
+            'Create',
+            'Create 100',
+            'Update',
+            'Update if it matches',
+            'Create with a key',
+            'Create an order with 100 lines',
+          ],
+        )
+        .toFixed(1),
+    ]),
+    place('docs/lists.md', 'a page behind 990,000 records takes {} times the time of the first one', () => [
+      deepToFirst(results('latest')),
+    ]),
   ];
 }
 
@@ -389,25 +444,21 @@ function roundsOf(file) {
   return file.matched(/(\d+) rounds of/);
 }
 
-function spreadOf(file) {
-  return file.spread(OURS).toFixed(1);
+/** The spreads of rows of ours, and of others. */
+function spreadsOf(ours, others, spread) {
+  return [ours, others].map((rows) => spread(rows).toFixed(1));
 }
 
-/** The processor time of PostgreSQL, to that of the limit. */
-function ofBare(file, row, column) {
-  return file.number(POSTGRES, row, column) / file.number(POSTGRES, LIMIT, column);
+/** The time of the deep page, to that of the first one. */
+function deepToFirst(file) {
+  return file.number('What the deep page costs', OURS, 'ratio').toFixed(1);
 }
 
-/** In words, of reads by id and pages of 20 whichever costs more. */
-function lessThan(file) {
-  const ratio = Math.max(ofBare(file, OURS, READ), ofBare(file, OURS, LIST));
-  const bounds = {
-    'a quarter': 1 / 4,
-    'a third': 1 / 3,
-    half: 1 / 2,
-    'two thirds': 2 / 3,
-    'three quarters': 3 / 4,
-  };
-  const found = Object.entries(bounds).find(([, bound]) => ratio < bound);
-  return found ? `less than ${found[0]} of` : `${ratio.toFixed(2)} of`;
+/** PostgreSQL's processor time for reads and pages, to that of the limit. */
+function spent(page, latest) {
+  return place(
+    page,
+    'For a read by id PostgreSQL needs {} of the processor time that it needs for bare `node:http` with `pg`, and for a page of 20 it needs {} of it.',
+    () => [READ, LIST].map((column) => latest().written(SPENT_RATIO, OURS, column)),
+  );
 }

@@ -41,20 +41,29 @@ export class ResultFile {
   /** The first number of a cell as it is written: `28432` of `28432 (16916–32516)`, and `0.70` of `0.70 · 35 µs`. A section is found by the beginning of its heading. */
   written(section, row, column) {
     const cells = this.#row(section, row);
-    const cell = cells.get(column) ?? this.#fail(`no column '${column}' below '${section}'`);
-    return /^[\d.]+|^–/.exec(cell)?.[0] ?? this.#fail(`no number in '${cell}' below '${section}'`);
+    const cell = cells.get(column) ?? this.#fail(`no column '${column}' below '${section.trim()}'`);
+    return /^[\d.]+|^–/.exec(cell)?.[0] ?? this.#fail(`no number in '${cell}' below '${section.trim()}'`);
   }
 
   number(section, row, column) {
     const written = this.written(section, row, column);
-    return written === '–' ? this.#fail(`no figure of '${row}', '${column}' below '${section}'`) : +written;
+    return written === '–'
+      ? this.#fail(`no figure of '${row}', '${column}' below '${section.trim()}'`)
+      : +written;
   }
 
-  /** The highest round of a figure to its lowest one: the largest such ratio of a row. */
-  spread(row) {
-    const rounds = [...this.#row('Requests per second\n', row).values()]
-      .map((cell) => /\((\d+)–(\d+)\)/.exec(cell))
+  /** The highest round of a figure to its lowest one: the largest such ratio of these rows and columns. A figure of one round has none. */
+  spread(section, rows, columns) {
+    const rounds = rows
+      .flatMap((row) => {
+        const cells = this.#row(section, row);
+        return columns.map(
+          (column) => cells.get(column) ?? this.#fail(`no column '${column}' below '${section.trim()}'`),
+        );
+      })
+      .map((cell) => /\(([\d.]+)–([\d.]+)\)/.exec(cell))
       .filter(Boolean);
+    if (rounds.length === 0) this.#fail(`no rounds of '${rows.join("', '")}' below '${section.trim()}'`);
     return Math.max(...rounds.map(([, lowest, highest]) => highest / lowest));
   }
 

@@ -5,7 +5,7 @@ import { type Row, type Schedule, SELDOM } from '../measure/measure.js';
 import type { PlacedContender } from '../platforms.js';
 import type { Circumstances } from './machine.js';
 import { definitions, table } from './markdown.js';
-import type { Spread } from './statistics.js';
+import { type Spread, writeSpread } from './statistics.js';
 import { type Figure, Summary } from './summary.js';
 
 /** Everything that a run has found out. */
@@ -35,16 +35,16 @@ export function writeReport(run: Run): string {
   return `${[
     '# Benchmark',
     ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
-    `${connections} connections, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than ${SELDOM} requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    `${connections} connections${fewer(run)}, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than ${SELDOM} requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,
     ratioTable(run, (summary, contender, workload) =>
-      summary.ratio(contender, beside(run, contender, base), workload),
+      summary.ratioSpread(contender, beside(run, contender, base), workload, 'rate'),
     ),
     `## How many times as fast ${title(run, ours)} is`,
     ratioTable(run, (summary, contender, workload) =>
-      summary.ratio(beside(run, contender, ours), contender, workload),
+      summary.ratioSpread(beside(run, contender, ours), contender, workload, 'rate'),
     ),
     ...depth(run),
     ...besides(run),
@@ -65,12 +65,25 @@ export function writeReport(run: Run): string {
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'node')),
     '## Processor time of PostgreSQL, in microseconds for each request',
     spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'postgres')),
+    `## Processor time of PostgreSQL, as a ratio to ${title(run, base)}`,
+    ratioTable(run, (summary, contender, workload) =>
+      summary.ratioSpread(contender, beside(run, contender, base), workload, 'postgres'),
+    ),
     '## Process',
     processTable(run),
     '## Versions',
     definitions(run.packages),
     settingsOf(run),
   ].join('\n\n')}\n`;
+}
+
+/** Workloads with connections of their own. */
+function fewer({ workloads, schedule }: Run): string {
+  const own = workloads.filter(
+    ({ connections = schedule.connections }) => connections !== schedule.connections,
+  );
+  if (own.length === 0) return '';
+  return ` (${own.map(({ title, connections }) => `${connections} under "${title}"`).join(', ')})`;
 }
 
 function settingsOf({ settings }: Run): string {
@@ -97,8 +110,8 @@ function depth(run: Run): string[] {
   if (!names.includes('deep20') || !names.includes('list20')) return [];
   const summary = new Summary(run.rows);
   const lines = run.contenders.map(({ name, title }) => {
-    const ratio = summary.ratioOfWorkloads(name, 'list20', 'deep20');
-    return [title, ratio === null ? NOTHING : ratio.toFixed(2)];
+    const ratio = summary.workloadSpread(name, 'list20', 'deep20');
+    return [title, ratio === null ? NOTHING : writeSpread(ratio, 2)];
   });
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
 }
@@ -118,8 +131,8 @@ function besides(run: Run): string[] {
       const { beside = '' } = compared.find((each) => each.name === name) ?? {};
       // A figure of time is the better the smaller it is.
       const [one, other] = figure === 'rate' ? [name, beside] : [beside, name];
-      const ratio = summary.ratioOfWorkloads(contender, one, other, figure);
-      return ratio && (ratio * recordsOf(name)) / recordsOf(beside);
+      const ratio = summary.workloadSpread(contender, one, other, figure);
+      return ratio && times(ratio, recordsOf(name) / recordsOf(beside));
     });
   return [
     '## Records per second, as a ratio to another workload',
@@ -153,7 +166,7 @@ function extensions(run: Run): string[] {
     `Each is compared with ${title(run, run.ours)} in the same round. 1.00 costs nothing. 0.50 is half as many requests, or twice the processor time.`,
     '### Requests per second, as a ratio',
     ratioTable(extended, (summary, contender, workload) =>
-      summary.ratio(contender, beside(run, contender, run.ours), workload),
+      summary.ratioSpread(contender, beside(run, contender, run.ours), workload, 'rate'),
     ),
     '### Processor time of Node: the ratio, microseconds for each request, and how many more that is',
     costTable(extended, 'node'),
@@ -181,8 +194,8 @@ function signed(figure: number): string {
 /** Finds the value of a cell; null for an empty one. */
 type Look<T> = (summary: Summary, contender: string, workload: string) => T | null;
 
-function ratioTable(run: Run, look: Look<number>): string {
-  return tableOf(run, look, (ratio) => ratio.toFixed(ratio < 10 ? 2 : 1));
+function ratioTable(run: Run, look: Look<Spread>): string {
+  return tableOf(run, look, (ratio) => writeSpread(ratio, ratio.median < 10 ? 2 : 1));
 }
 
 function figureTable(run: Run, figure: Figure, digits: number): string {
@@ -203,14 +216,12 @@ function crowdTable(run: Run): string {
   return tableOf(run, look, (cell) => cell);
 }
 
-/** A table of medians, with the lowest and the highest round where there are several. */
 function spreadTable(run: Run, digits: number, look: Look<Spread>): string {
-  return tableOf(run, look, (spread) => {
-    const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
-      value.toFixed(digits),
-    );
-    return spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
-  });
+  return tableOf(run, look, (spread) => writeSpread(spread, digits));
+}
+
+function times({ median, lowest, highest }: Spread, factor: number): Spread {
+  return { median: median * factor, lowest: lowest * factor, highest: highest * factor };
 }
 
 function tableOf<T>(run: Run, look: Look<T>, write: (found: T) => string): string {

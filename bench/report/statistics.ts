@@ -14,6 +14,14 @@ export function spreadOf(figures: readonly number[]): Spread {
   return { median, lowest: sorted[0] ?? Number.NaN, highest: sorted.at(-1) ?? Number.NaN };
 }
 
+/** Writes the median, and in parentheses the lowest and the highest figure where there are several. */
+export function writeSpread(spread: Spread, digits: number): string {
+  const [median, lowest, highest] = [spread.median, spread.lowest, spread.highest].map((value) =>
+    value.toFixed(digits),
+  );
+  return spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
+}
+
 /** The median alone. */
 export function medianOf(figures: readonly number[]): number {
   return spreadOf(figures).median;

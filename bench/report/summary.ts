@@ -43,9 +43,9 @@ export class Summary {
     return this.#spreadOf([contender, workload], [to, workload], figure, (one, other) => one - other);
   }
 
-  /** The ratio of two workloads of one contender. */
-  ratioOfWorkloads(contender: string, workload: string, to: string, figure: Figure = 'rate'): number | null {
-    return this.#spreadOf([contender, workload], [contender, to], figure, ratioOf)?.median ?? null;
+  /** The ratio of two workloads of one contender, in each round. */
+  workloadSpread(contender: string, workload: string, to: string, figure: Figure = 'rate'): Spread | null {
+    return this.#spreadOf([contender, workload], [contender, to], figure, ratioOf);
   }
 
   #spreadOf(

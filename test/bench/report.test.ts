@@ -59,7 +59,7 @@ describe('report of the benchmark', () => {
   it('compares with the limit round by round', () => {
     const drifting = runOf([row('node-http', [1_000, 2_000, 900]), row('ours', [2_000, 2_200, 2_250])]);
     expect(tableBelow(writeReport(drifting), 'as a ratio to node:http + pg')[1]).to.equal(
-      '| crud-controllers | 2.00 |',
+      '| crud-controllers | 2.00 (1.10–2.50) |',
     );
   });
 
@@ -77,7 +77,7 @@ describe('report of the benchmark', () => {
   it('leaves out who does not count', () => {
     expect(tableBelow(report, 'as a ratio to node:http + pg')).to.deep.equal([
       '| node:http + pg | 1.00 |',
-      '| crud-controllers | 2.00 |',
+      '| crud-controllers | 2.00 (1.83–2.30) |',
       '| NestJS + @dataui/crud + TypeORM | – |',
     ]);
   });
@@ -146,7 +146,7 @@ describe('report of the benchmark', () => {
       );
       const report = writeReport(run);
       expect(tableBelow(report, 'Requests per second, as a ratio')).to.deep.equal([
-        '| crud-controllers, override | 0.50 |',
+        '| crud-controllers, override | 0.50 (0.50–0.80) |',
         '| crud-controllers, getter | 0.80 |',
       ]);
       expect(tableBelow(report, NODE)).to.deep.equal([
