@@ -34,7 +34,6 @@ const QUICK = { rounds: 1, seconds: 1, warmUp: 1 };
 
 /** Schedules of full runs that have no contenders: whole exports and imports, processes of each program, and pairs of processes. */
 const FULL_OF: Partial<Record<Options['kind'], Partial<Schedule>>> = {
-  servers: { rounds: 5 },
   transfer: { rounds: 3 },
   start: { rounds: 15 },
   memory: { rounds: 3, seconds: 10, warmUp: 3 },

@@ -9,7 +9,7 @@ import { startServer } from '../measure/database.js';
 import type { Options } from '../options.js';
 import { describeMachine } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { medianOf } from '../report/statistics.js';
+import { spreadOf, writeSpread } from '../report/statistics.js';
 import { say } from '../say.js';
 import { writeResults } from '../write-results.js';
 
@@ -38,10 +38,21 @@ const CASES: readonly Case[] = [
     connections: CLIENTS,
     flags: [],
   },
+  {
+    title: `reads and pages of 20 with ${YOUNG.join(' ')}`,
+    paths: [READ, '/articles?size=20'],
+    connections: CLIENTS,
+    flags: YOUNG,
+  },
   { title: 'pages of 100', paths: ['/articles?size=100'], connections: CLIENTS, flags: [] },
   { title: 'pages of 1,000', paths: ['/articles?size=1000'], connections: CLIENTS, flags: [] },
   { title: 'reads of 1,000 clients', paths: [READ], connections: CROWD, flags: [] },
-  { title: `the same with ${YOUNG.join(' ')}`, paths: [READ], connections: CROWD, flags: YOUNG },
+  {
+    title: `reads of 1,000 clients with ${YOUNG.join(' ')}`,
+    paths: [READ],
+    connections: CROWD,
+    flags: YOUNG,
+  },
 ];
 
 interface Figures {
@@ -62,7 +73,8 @@ export async function runMemory(options: Options, command: readonly string[]): P
   for (let round = 0; round < rounds; round += 1)
     for (const each of cases) each.rounds.push(await measure(each, database.url, options));
   const rows = cases.map(({ title, paths, rounds: measured }) => {
-    const cell = (name: keyof Figures, unit = 1) => spreadOf(measured.map((figures) => figures[name] / unit));
+    const cell = (name: keyof Figures, unit = 1) =>
+      writeSpread(spreadOf(measured.map((figures) => figures[name] / unit)), 0);
     const isAtRest = paths.length === 0;
     return [title, cell('memory', 1e6), ...(isAtRest ? ['–', '–'] : [cell('requests'), cell('node')])];
   });
@@ -108,11 +120,4 @@ async function measure(
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-function spreadOf(values: readonly number[]): string {
-  const [median, lowest, highest] = [medianOf(values), Math.min(...values), Math.max(...values)].map(
-    Math.round,
-  );
-  return `${median} (${lowest}–${highest})`;
 }

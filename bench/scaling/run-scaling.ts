@@ -22,8 +22,8 @@ export interface Point {
   readonly step: number;
   readonly samples: readonly Sample[];
   readonly problem: string | null;
-  /** The cost of the start, where it is measured. */
-  readonly bootstrap: Bootstrap | null;
+  /** The costs of starts, where they are measured: each of a process of its own. */
+  readonly starts: readonly Bootstrap[];
 }
 
 /** The answer of `GET /bootstrap` of the scaled contender: milliseconds, those of the document, and bytes of the heap before that. */
@@ -92,7 +92,7 @@ interface Shot {
   readonly requests: string;
   readonly connections: number;
   readonly samples: Sample[];
-  readonly bootstrap: Bootstrap | null;
+  readonly starts: readonly Bootstrap[];
   problem: string | null;
 }
 
@@ -135,7 +135,7 @@ class CurveRun {
         const calls = await series.calls(step, process.ask);
         await writeRequests(requests, calls);
         const connections = series.connections?.(step) ?? this.#options.schedule.connections;
-        const bootstrap = await this.#askBootstrap(process);
+        const starts = await this.#measureStarts(place, database);
         shots.push({
           series,
           step,
@@ -144,7 +144,7 @@ class CurveRun {
           requests,
           connections,
           samples: [],
-          bootstrap,
+          starts,
           problem: null,
         });
       }
@@ -156,20 +156,21 @@ class CurveRun {
     const key = JSON.stringify([contender.name, rows, variables]);
     const running = this.#processes.get(key);
     if (running) return running;
-    const started = await ContenderProcess.start(contender, {
-      databaseUrl: database.url,
-      variables,
-      // Memory is measured without garbage.
-      flags: contender.name === 'scaled' ? ['--expose-gc'] : [],
-    });
+    const started = await startAlone({ contender, rows, variables }, database);
     this.#processes.set(key, started);
     return started;
   }
 
-  async #askBootstrap(process: ContenderProcess): Promise<Bootstrap | null> {
-    if (this.#curve.start === undefined) return null;
-    const { body } = await process.ask({ method: 'GET', path: '/bootstrap' });
-    return body as Bootstrap;
+  /** One start for each round. */
+  async #measureStarts(place: Place, database: Database): Promise<Bootstrap[]> {
+    const starts: Bootstrap[] = [];
+    const { rounds } = this.#options.schedule;
+    while (this.#curve.start !== undefined && starts.length < rounds) {
+      await using process = await startAlone(place, database);
+      const { body } = await process.ask({ method: 'GET', path: '/bootstrap' });
+      starts.push(body as Bootstrap);
+    }
+    return starts;
   }
 
   /** Measures all in turn, in the reverse order every second time. */
@@ -197,6 +198,15 @@ class CurveRun {
   }
 }
 
-function toPoint({ series, step, samples, problem, bootstrap }: Shot): Point {
-  return { series: series.title, step, samples, problem, bootstrap };
+function startAlone({ contender, variables }: Place, database: Database): Promise<ContenderProcess> {
+  return ContenderProcess.start(contender, {
+    databaseUrl: database.url,
+    variables,
+    // Memory is measured without garbage.
+    flags: contender.name === 'scaled' ? ['--expose-gc'] : [],
+  });
+}
+
+function toPoint({ series, step, samples, problem, starts }: Shot): Point {
+  return { series: series.title, step, samples, problem, starts };
 }

@@ -15,7 +15,7 @@ import { processorTimeOfFamily } from '../measure/processor-time.js';
 import type { Options } from '../options.js';
 import { describeMachine } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { medianOf } from '../report/statistics.js';
+import { spreadOf, writeSpread } from '../report/statistics.js';
 import { say } from '../say.js';
 import { writeResults } from '../write-results.js';
 
@@ -65,7 +65,7 @@ export async function runServers(options: Options, command: readonly string[]): 
   const head = ['', 'first server µs', 'busiest other server µs', 'busiest µs'];
   const md = [
     '# Partitions and servers',
-    `Processor time of PostgreSQL in microseconds for each request to [the sample](../../sample/shards/README.md), with ${TENANTS.length} tenants of ${ROWS.toLocaleString('en')} orders. The one tenant is of the last server. Medians of ${rounds} rounds of ${seconds} s, ${connections} clients. A list has 20 orders, and counts all of the tenant. Each step has servers of its own, so its rounds are not in turn with those of others.`,
+    `Processor time of PostgreSQL in microseconds for each request to [the sample](../../sample/shards/README.md), with ${TENANTS.length} tenants of ${ROWS.toLocaleString('en')} orders. The one tenant is of the last server. Medians of ${rounds} rounds of ${seconds} s, in parentheses the lowest and the highest round; ${connections} clients. A list has 20 orders, and counts all of the tenant. Each step has servers of its own, so its rounds are not in turn with those of others.`,
     definitions(describeMachine(process.versions.node, version, command)),
     '## Servers',
     'The application has the first server alone, which plans each statement anew (`force_custom_plan`) and reaches the others by `postgres_fdw`.',
@@ -154,11 +154,11 @@ async function measureLine(
     if (refused + broken > 0) return ['failed', 'failed', 'failed'];
     rounds.push(after.map((time, at) => (time - (before[at] ?? 0)) / requests));
   }
-  const median = (figure: (costs: readonly number[]) => number) => medianOf(rounds.map(figure)).toFixed(0);
+  const cell = (figure: (costs: readonly number[]) => number) => writeSpread(spreadOf(rounds.map(figure)), 0);
   return [
-    median(([first = 0]) => first),
-    shards.length > 1 ? median(([, ...others]) => Math.max(...others)) : '–',
-    median((costs) => Math.max(...costs)),
+    cell(([first = 0]) => first),
+    shards.length > 1 ? cell(([, ...others]) => Math.max(...others)) : '–',
+    cell((costs) => Math.max(...costs)),
   ];
 }
 

@@ -1,7 +1,7 @@
 /** Chooses what the charts of the scaling curves show: the processor time of a request, and of the start. */
 import { drawLines, type Line, type LinePanel } from '../report/line-chart.js';
 import { medianOf } from '../report/statistics.js';
-import type { MeasuredCurve, Point } from './run-scaling.js';
+import type { Bootstrap, MeasuredCurve, Point } from './run-scaling.js';
 import type { ScalingRun } from './scaling-report.js';
 
 /** Draws one panel for each curve, and one for the start. */
@@ -25,8 +25,18 @@ function costPanel({ curve, points }: MeasuredCurve): LinePanel {
 
 function startPanel({ curve, points }: MeasuredCurve): LinePanel[] {
   if (curve.start === undefined) return [];
-  const line = lineOf('bootstrap, ms', points, ({ bootstrap }) => bootstrap?.milliseconds ?? null, false);
-  const heap = lineOf('heap, MB', points, ({ bootstrap }) => bootstrap && bootstrap.heap / 2 ** 20, false);
+  const middle = ({ starts }: Point, figure: keyof Bootstrap): number | null =>
+    starts.length > 0 ? medianOf(starts.map((start) => start[figure])) : null;
+  const line = lineOf('bootstrap, ms', points, (point) => middle(point, 'milliseconds'), false);
+  const heap = lineOf(
+    'heap, MB',
+    points,
+    (point) => {
+      const bytes = middle(point, 'heap');
+      return bytes && bytes / 2 ** 20;
+    },
+    false,
+  );
   return [
     {
       title: 'Start',

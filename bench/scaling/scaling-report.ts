@@ -3,8 +3,8 @@ import type { Schedule } from '../measure/measure.js';
 import type { Sample } from '../measure/sample.js';
 import type { Circumstances } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { medianOf } from '../report/statistics.js';
-import type { MeasuredCurve, Point } from './run-scaling.js';
+import { spreadOf, writeSpread } from '../report/statistics.js';
+import type { Bootstrap, MeasuredCurve, Point } from './run-scaling.js';
 
 /** Everything that a run has found out. */
 export interface ScalingRun {
@@ -25,7 +25,7 @@ export function writeScalingReport(
   return `${[
     '# What a request costs as things grow',
     ...(isPartial ? ['**A short run. Nothing to quote.**'] : []),
-    `Processor time in microseconds for each request, of Node and of PostgreSQL; latencies in milliseconds. Medians of ${rounds} rounds of ${seconds} s in turn, ${connections} connections where nothing else is said. How it is measured is in [README.md](../README.md).`,
+    `Processor time in microseconds for each request, of Node and of PostgreSQL; latencies in milliseconds. Medians of ${rounds} rounds of ${seconds} s in turn, and of ${rounds} starts, in parentheses the lowest and the highest one; ${connections} connections where nothing else is said. How it is measured is in [README.md](../README.md).`,
     `![What a request costs as things grow](${chart})`,
     definitions(machine),
     ...curves.flatMap(({ curve, points }) => [
@@ -47,18 +47,19 @@ function figures({ samples, problem }: Point): string[] {
   if (problem) return [problem, NOTHING, NOTHING, NOTHING, NOTHING];
   const cell = (figure: keyof Sample, digits: number): string => {
     const values = samples.map((sample) => sample[figure]).filter((value) => value !== null);
-    return values.length > 0 ? medianOf(values).toFixed(digits) : NOTHING;
+    return values.length > 0 ? writeSpread(spreadOf(values), digits) : NOTHING;
   };
   return [cell('node', 0), cell('postgres', 0), cell('p50', 1), cell('p99', 1), cell('rate', 0)];
 }
 
 function bootstrapTable(title: string | undefined, points: readonly Point[]): string[] {
   if (title === undefined) return [];
-  const lines = points.flatMap(({ step, bootstrap }) => {
-    if (!bootstrap) return [];
-    const { milliseconds, document, heap } = bootstrap;
+  const lines = points.flatMap(({ step, starts }) => {
+    if (starts.length === 0) return [];
+    const cell = (figure: keyof Bootstrap, digits: number, unit = 1): string =>
+      writeSpread(spreadOf(starts.map((start) => start[figure] / unit)), digits);
     return [
-      [step.toLocaleString('en'), milliseconds.toFixed(0), document.toFixed(0), (heap / 2 ** 20).toFixed(1)],
+      [step.toLocaleString('en'), cell('milliseconds', 0), cell('document', 0), cell('heap', 1, 2 ** 20)],
     ];
   });
   return [table([title, '`bootstrap`, ms', 'document, ms', 'heap of it all, MB'], lines)];

@@ -9,7 +9,7 @@ import { startServer } from '../measure/database.js';
 import type { Options } from '../options.js';
 import { describeMachine } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { medianOf } from '../report/statistics.js';
+import { spreadOf, writeSpread } from '../report/statistics.js';
 import { say } from '../say.js';
 import { indexOrders } from '../scaling/prepare-tables.js';
 import { writeResults } from '../write-results.js';
@@ -51,11 +51,11 @@ export async function runStart(options: Options, command: readonly string[]): Pr
   const rows = [
     ...PHASES.map((phase) => rowOf(phase, (starts) => timeOf(starts, [phase]))),
     rowOf(`**${OWN.join(', ')}**`, (starts) => timeOf(starts, OWN)),
-    rowOf('memory', (starts) => `${Math.round(medianOf(starts.map(({ memory }) => memory)) / 1e6)} MB`),
+    rowOf('memory', (starts) => `${writeSpread(spreadOf(starts.map(({ memory }) => memory / 1e6)), 0)} MB`),
   ];
   for (const row of rows) say(row.join('  '));
   const machine = describeMachine(process.versions.node, await database.version(), command);
-  const md = `# Starts of ${MODELS} resources\n\n${definitions(machine)}\n\nMilliseconds by the clock, and of the processor in brackets; medians.\n\n${table(
+  const md = `# Starts of ${MODELS} resources\n\n${definitions(machine)}\n\nMilliseconds by the clock and of the processor: medians of ${options.schedule.rounds} starts, in parentheses the lowest and the highest one.\n\n${table(
     ['phase', ...Object.keys(PROGRAMS)],
     rows,
   )}\n`;
@@ -64,9 +64,11 @@ export async function runStart(options: Options, command: readonly string[]): Pr
 }
 
 function timeOf(starts: readonly Start[], phases: readonly Phase[]): string {
-  const sum = (kind: keyof Span) =>
-    medianOf(starts.map(({ spans }) => phases.reduce((total, phase) => total + spans[phase][kind], 0)));
-  return `${Math.round(sum('wall'))} (${Math.round(sum('processor'))})`;
+  const sum = (kind: keyof Span) => {
+    const sums = starts.map(({ spans }) => phases.reduce((total, phase) => total + spans[phase][kind], 0));
+    return writeSpread(spreadOf(sums), 0);
+  };
+  return `${sum('wall')} · ${sum('processor')}`;
 }
 
 /** Copies the compiled library and the programs, and packs the modules of the copy. */
