@@ -22,27 +22,29 @@ const UNMEASURED = [
 
 const features = (...names) => names.map((name) => `src/features/${name}`);
 
-const LOAD = ['bench/load', 'bench/measure'];
+const LOAD = ['bench/load', 'bench/measure', 'bench/contenders/support'];
 
-/** Folders that a file measures beside the rest of `src`. */
+/** Files and folders that a file measures beside the rest of `src`. */
 const MEASURED = {
-  'feeds.md': ['bench/feeds', ...features('capture', 'changes', 'history')],
+  'feeds.md': ['bench/feeds', ...LOAD, ...features('capture', 'changes', 'history')],
   'memory.md': ['bench/memory', 'bench/contenders', ...LOAD],
-  'relations.md': ['bench/relations', ...LOAD, ...features('include', 'sub-resources')],
+  'relations.md': ['bench/relations', 'bench/peers', ...LOAD, ...features('include', 'sub-resources')],
   'scaling.md': [
     'bench/scaling',
     'bench/contenders',
+    'bench/contenders.ts',
     ...LOAD,
     'src/openapi',
     ...features('include', 'sub-resources', 'aggregate'),
   ],
   'servers.md': ['bench/scaling', 'sample/shards', ...LOAD],
   'soak.md': ['test/soak', ...UNMEASURED],
-  'start.md': ['bench/start'],
+  'start.md': ['bench/start', 'bench/scaling/prepare-tables.ts', ...LOAD],
   'queries.md': ['bench/queries', ...LOAD, ...features('aggregate', 'include', 'search')],
-  'transfer.md': ['bench/transfer', ...features('bulk', 'export', 'import', 'upsert')],
+  'transfer.md': ['bench/transfer', ...LOAD, ...features('bulk', 'export', 'import', 'upsert')],
   'writes.md': [
     'bench/writes',
+    'bench/peers',
     ...LOAD,
     ...features(
       'bulk',
@@ -58,12 +60,12 @@ const MEASURED = {
     ),
   ],
 };
-/** Folders that the other files measure. */
+/** Files and folders that the other files measure. */
 const ARTICLES = ['bench/contenders', 'bench/contenders.ts', 'bench/peers', ...LOAD];
 
 const USAGE = 'Usage: npm run figures [-- --check | --stale]';
 
-/** A figure of speed. Each is of a file, or by hand. */
+/** A figure of speed. Each is of a file, or of an example. */
 const FIGURE = /\d[\d.,]* (?:times (?:as|the) |µs)|0\.\d+ of /g;
 
 export function figures(args) {
@@ -201,7 +203,7 @@ function differences(page, text, { from, to, blanks, files }) {
   });
 }
 
-/** Figures that neither a file nor a person with a date answers for. */
+/** Figures of no file and no example. */
 function others(page, text, found) {
   const byHand = BY_HAND.filter(([of]) => of === page).flatMap(([, phrase]) =>
     [...text.matchAll(patternOf(phrase))].map(({ indices: [[from, to]] }) => ({ from, to })),
@@ -211,7 +213,7 @@ function others(page, text, found) {
     .filter(({ index }) => !known.some(({ from, to }) => from <= index && index < to))
     .map(
       ({ index, 0: figure }) =>
-        `${page}:${lineAt(text, index)}: '${figure}' is of no file. Add its place to scripts/published-figures.mjs, or a date and a command to the page.`,
+        `${page}:${lineAt(text, index)}: '${figure}' is of no file. Add its place to scripts/published-figures.mjs, or delete it.`,
     );
 }
 

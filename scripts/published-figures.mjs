@@ -1,4 +1,4 @@
-/** Where figures of `bench/results` are published. `{}` in a text is a figure, in the order of `values`; it may be some words, or a whole table. */
+/** Where figures of `bench/results` are published. `{}` in a text is a figure, in the order of `values`; it may be a date, a command, or a whole table. */
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { LEANEST, LIMIT, OURS } from './result-file.mjs';
@@ -10,7 +10,7 @@ export function pagesOf(folder) {
   return ['README.md', ...guide.map((name) => `docs/${name}`), 'bench/README.md'];
 }
 
-/** Figures by hand: each has its date and its command beside it, or is an example, and no file of results. */
+/** Figures of examples, which no file of results has. */
 export const BY_HAND = [['docs/sizing.md', 'Checking a token takes 300 µs']];
 
 const [READ, LIST, CREATE, UPDATE] = ['Read by id', 'List 20', 'Create', 'Update'];
@@ -30,6 +30,7 @@ const FASTER = 'How many times as fast crud-controllers is';
 const NODE = 'Processor time of Node, in microseconds';
 const POSTGRES = 'Processor time of PostgreSQL, in microseconds';
 const SPENT_RATIO = 'Processor time of PostgreSQL, as a ratio to node:http + pg';
+const DEPTH = 'What the deep page costs';
 const PER_SECOND = 'Requests per second\n';
 
 const GROUPED = `${OURS}, group commit`;
@@ -39,9 +40,22 @@ const OVERRIDE = `${OURS}, override`;
 const UNIT = `${OURS}, unit of work`;
 const EXPRESS = 'Express 4 + pg';
 /** Loads of the file about memory. */
-const [AT_REST, PLAIN, LARGE] = ['at rest after the start', 'reads and pages of 20', 'pages of 1,000'];
+const [AT_REST, PLAIN, HUNDREDS, LARGE] = [
+  'at rest after the start',
+  'reads and pages of 20',
+  'pages of 100',
+  'pages of 1,000',
+];
 const CROWD = 'reads of 1,000 clients';
-const YOUNG = 'the same with --max-semi-space-size=32 --semi-space-growth-factor=4';
+const FLAGS = '--max-semi-space-size=32 --semi-space-growth-factor=4';
+const YOUNG = `the same with ${FLAGS}`;
+/** Requests of the file about servers. */
+const OF_SERVERS = [
+  'one tenant: one server',
+  ...['2', '3'].map((count) => `a tenant of the first server: ${count} servers`),
+  ...['2', '3'].map((count) => `one tenant: ${count} servers`),
+];
+const OF_PARTITIONS = ['one partition', '16 partitions'].map((step) => `read of one tenant: ${step}`);
 const NEST = 'NestJS + @dataui/crud + TypeORM';
 const FEATHERS = 'Feathers + Sequelize';
 
@@ -89,17 +103,17 @@ function readme(results) {
     place(
       page,
       '| processor time of PostgreSQL for a read by id, where bare `node:http` with `pg` takes 1 | {} | {} | {} | {} |',
-      () => [...servers, OURS].map((row) => latest().written(SPENT_RATIO, row, READ)),
+      () => [...servers, OURS].map((row) => latest().ratio(SPENT_RATIO, row, READ)),
     ),
     place(
       page,
       '| reads by id a second, where bare `node:http` with `pg` has 1 | {} | {} | {} | {}, with `serve` |',
-      () => [...servers, OURS].map((row) => latest().written(RATIO, row, READ)),
+      () => [...servers, OURS].map((row) => latest().ratio(RATIO, row, READ)),
     ),
     place(
       page,
       '| creates a second, on the same scale | {} | {} | {} | {}; {} with `groupCommit` of the engine |',
-      () => [...[...servers, OURS, GROUPED].map((row) => latest().written(RATIO, row, CREATE))],
+      () => [...servers, OURS, GROUPED].map((row) => latest().ratio(RATIO, row, CREATE)),
     ),
     place(
       page,
@@ -111,20 +125,23 @@ function readme(results) {
       '| the page behind 990,000 records | yours | reads all before it | reads all before it | {} times the time of the first page, with cursors |',
       () => [deepToFirst(latest())],
     ),
-    spent(page, latest),
+    spentByPostgres(page, latest),
     place(
       page,
-      'A figure is the median of {} rounds, which differ by up to {} times for ours and by up to {} times for others.',
+      'A figure of {} is the median of {} rounds, which differ by up to {} times for ours and by up to {} times for others.',
       () => [
+        latest().said('Date'),
         roundsOf(latest()),
         Math.max(
           latest().spread(RATIO, [OURS], [READ, FILTERED, CREATE]),
           latest().spread(RATIO, [GROUPED], [CREATE]),
           latest().spread(SPENT_RATIO, [OURS], [READ, LIST]),
+          latest().spread(DEPTH, [OURS], ['ratio']),
         ).toFixed(1),
         Math.max(
           latest().spread(RATIO, [...servers, LEANEST], [READ, FILTERED, CREATE]),
           latest().spread(SPENT_RATIO, servers, [READ]),
+          latest().spread(FASTER, [LEANEST], [READ, FILTERED]),
         ).toFixed(1),
       ],
     ),
@@ -134,34 +151,38 @@ function readme(results) {
 function performance(results) {
   const page = 'docs/performance.md';
   const latest = () => results('latest');
-  const again = (name, ...figures) =>
+  const again = (name, measured, ...figures) =>
     place(
       page,
-      `\`bench/results/${name}.md\` is of {}: {} rounds, which differ by up to {} times. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
+      `\`bench/results/${name}.md\` is of {}: {} rounds, whose ${measured} differ by up to {} times. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
       () => {
         const file = results(name);
         return [file.said('Date'), roundsOf(file), file.spread(...figures).toFixed(1), file.said('Command')];
       },
     );
   const ours = [OURS, GROUPED];
-  const besides = BESIDE.slice(0, -1);
+  const peers = BESIDE.slice(0, -1);
   const titled = (all) => all.map(([, row]) => row);
   const timesAs = (row) => latest().number(FASTER, row, READ).toFixed(1);
   return [
-    spent(page, latest),
+    spentByPostgres(page, latest),
     table(page, 'of what PostgreSQL spends', 'microseconds of PostgreSQL for a request', RATES, (column) => [
-      ['**crud-controllers**', latest().written(POSTGRES, OURS, column)],
-      ['**the same, where bare `node:http` + `pg` takes 1**', latest().written(SPENT_RATIO, OURS, column)],
-      ['crud-controllers, `groupCommit: true`', latest().written(POSTGRES, GROUPED, column)],
-      ...rows([BARE, LEAN, ...besides], latest(), POSTGRES, column),
+      ['**crud-controllers**', latest().whole(POSTGRES, OURS, column)],
+      ['**the same, where bare `node:http` + `pg` takes 1**', latest().ratio(SPENT_RATIO, OURS, column)],
+      ['crud-controllers, `groupCommit: true`', latest().whole(POSTGRES, GROUPED, column)],
+      ...rows([BARE, LEAN, ...peers], latest(), POSTGRES, column),
     ]),
     place(
       page,
       'Rounds of a figure differ by up to {} times for ours, and by up to {} times for others.\nThis is from the run of the next table:',
       () =>
-        spreadsOf(ours, titled([BARE, LEAN, ...besides]), (rows) =>
-          latest().spread(POSTGRES, rows, Object.values(RATES)),
-        ),
+        [
+          Math.max(
+            latest().spread(POSTGRES, ours, Object.values(RATES)),
+            latest().spread(SPENT_RATIO, [OURS], Object.values(RATES)),
+          ),
+          latest().spread(POSTGRES, titled([BARE, LEAN, ...peers]), Object.values(RATES)),
+        ].map((spread) => spread.toFixed(1)),
     ),
     table(page, 'beside others', TO_BARE, RATES, (column) =>
       rows(
@@ -185,11 +206,17 @@ function performance(results) {
       page,
       'The rounds of a ratio differ by up to {} times for ours, and by up to {} times for others.',
       () =>
-        spreadsOf(
-          [...ours, `${OURS}, app.listen`, `${OURS}, general path`],
-          titled([LEAN, ...BESIDE]),
-          (rows) => latest().spread(RATIO, rows, Object.values(RATES)),
-        ),
+        [
+          latest().spread(
+            RATIO,
+            [...ours, `${OURS}, app.listen`, `${OURS}, general path`],
+            Object.values(RATES),
+          ),
+          Math.max(
+            latest().spread(RATIO, titled([LEAN, ...BESIDE]), Object.values(RATES)),
+            latest().spread(FASTER, titled(peers), [READ]),
+          ),
+        ].map((spread) => spread.toFixed(1)),
     ),
     place(
       page,
@@ -204,15 +231,15 @@ function performance(results) {
     table(page, 'of settings', TO_BARE, WORKLOADS, (column) =>
       rows(SETTINGS, results('neighbours'), RATIO, column),
     ),
-    again('neighbours', PER_SECOND, [LIMIT, ...titled(SETTINGS)], Object.values(WORKLOADS)),
+    again('neighbours', 'rates', PER_SECOND, [LIMIT, ...titled(SETTINGS)], Object.values(WORKLOADS)),
     table(page, 'of extensions', 'processor time without it, to that with it', EXTENDED, (column) =>
       rows(EXTENSIONS, results('extensions'), 'Processor time of Node: the ratio', column),
     ),
-    again('extensions', NODE, [OURS, ...titled(EXTENSIONS)], Object.values(EXTENDED)),
+    again('extensions', 'times', NODE, [OURS, ...titled(EXTENSIONS)], Object.values(EXTENDED)),
     place(
       page,
       'Four hundred models are bootstrapped in {} ms. `bench/results/scaling.md` of {} shows',
-      () => [results('scaling').written('Models', '400', '`bootstrap`, ms'), results('scaling').said('Date')],
+      () => [results('scaling').whole('Models', '400', '`bootstrap`, ms'), results('scaling').said('Date')],
     ),
   ];
 }
@@ -235,6 +262,10 @@ function sizing(results) {
     return (all - one) / 399;
   };
   const megabytes = (row) => results('memory').number('Memory\n', row, 'at most, MB');
+  const quotient = (row, to, column) => {
+    const [one, other] = [row, to].map((each) => results('memory').number('Memory\n', each, column));
+    return (one / other).toFixed(1);
+  };
   const base = () => Math.ceil(megabytes(PLAIN) / 10) * 10;
   /** Of 64 pages at once, each 0.315 MB. */
   const perPage = () => Math.round((megabytes(LARGE) - megabytes(PLAIN)) / 64 / 0.315);
@@ -251,20 +282,14 @@ function sizing(results) {
       throw new StepFailed('The example needs another number of processes now.');
     return needed;
   };
-  const ofTenant = (kind) => {
-    const costs = (title) => results('servers').written('Servers', `${kind} of ${title}`, 'busiest µs');
-    const near = ['2', '3'].map((count) => costs(`a tenant of the first server: ${count} servers`));
-    const far = ['2', '3'].map((count) => costs(`one tenant: ${count} servers`));
-    return [costs('one tenant: one server'), ...near, ...far];
-  };
+  const ofTenant = (kind) =>
+    OF_SERVERS.map((title) => results('servers').whole('Servers\n', `${kind} of ${title}`, 'busiest µs'));
   return [
     place(
       page,
       'a read of one tenant takes {} µs of PostgreSQL with one partition, and {} µs with 16 |',
       () =>
-        ['one partition', '16 partitions'].map((step) =>
-          results('servers').written('Partitions of one server', `read of one tenant: ${step}`, 'busiest µs'),
-        ),
+        OF_PARTITIONS.map((row) => results('servers').whole('Partitions of one server', row, 'busiest µs')),
     ),
     place(
       page,
@@ -276,15 +301,19 @@ function sizing(results) {
     costs('create or update of one record', OURS, [CREATE, UPDATE]),
     costs('the same with an override', OVERRIDE, [CREATE, UPDATE]),
     costs('create or update in a unit of work', UNIT, [CREATE, UPDATE]),
-    place(page, 'measured on {} in {} rounds, which differ by up to {} times.', () => [
-      extensions().said('Date'),
-      roundsOf(extensions()),
-      Math.max(
-        ...[NODE, POSTGRES].map((section) =>
-          extensions().spread(section, [OURS, OVERRIDE, UNIT], Object.values(EXTENDED)),
-        ),
-      ).toFixed(1),
-    ]),
+    place(
+      page,
+      'extensions.md` of the repository, measured on {} in {} rounds, which differ by up to {} times.',
+      () => [
+        extensions().said('Date'),
+        roundsOf(extensions()),
+        Math.max(
+          ...[NODE, POSTGRES].map((section) =>
+            extensions().spread(section, [OURS, OVERRIDE, UNIT], Object.values(EXTENDED)),
+          ),
+        ).toFixed(1),
+      ],
+    ),
     place(
       page,
       'A read by key then takes about {} times the processor time of Node and about {} times that of PostgreSQL,',
@@ -296,12 +325,26 @@ function sizing(results) {
           return (without / plain).toFixed(0);
         }),
     ),
-    place(page, 'A model adds {} MB', () => [perModel().toFixed(2)]),
-    place(page, 'memory.md` of the repository, measured on {} in {} rounds,', () => [
-      results('memory').said('Date'),
-      results('memory').matched(/Rounds: (\d+)/),
+    place(page, 'A model adds {} MB, by `bench/results/scaling.md` of {}.', () => [
+      perModel().toFixed(2),
+      results('scaling').said('Date'),
     ]),
-    ...Object.entries({ [AT_REST]: '', [PLAIN]: '', 'pages of 100': '', [LARGE]: ', each 315 kB' }).map(
+    place(
+      page,
+      'memory.md` of the repository, measured on {} in {} rounds, which differ by up to {} times.',
+      () => [
+        results('memory').said('Date'),
+        results('memory').matched(/Rounds: (\d+)/),
+        results('memory')
+          .spread(
+            'Memory\n',
+            [AT_REST, PLAIN, HUNDREDS, LARGE, CROWD, YOUNG],
+            ['at most, MB', 'requests/s', 'Node µs'],
+          )
+          .toFixed(1),
+      ],
+    ),
+    ...Object.entries({ [AT_REST]: '', [PLAIN]: '', [HUNDREDS]: '', [LARGE]: ', each 315 kB' }).map(
       ([title, more]) => place(page, `| ${title}${more} | {} MB |`, () => [megabytes(title)]),
     ),
     place(page, 'a page needs about {} times the bytes of its answer', () => [perPage()]),
@@ -310,22 +353,17 @@ function sizing(results) {
       perModel().toFixed(2),
       perPage(),
     ]),
-    place(page, '| memory of a process | {} + {} × 30 models + {} × 20 pages × 0.05 MB = {} MB', () => [
+    place(page, '| memory of a process | {} + {} × 30 models + {} × 20 pages × 0.006 MB = {} MB', () => [
       base(),
       perModel().toFixed(2),
       perPage(),
-      Math.round(base() + 30 * perModel() + perPage()),
+      Math.round(base() + 30 * perModel() + perPage() * 20 * 0.006),
     ]),
     place(
       page,
       'gave 1,000 clients {} times as many reads for {} of the processor time, and the process took {} MB and not {},',
       () => {
-        const [more, less] = ['requests/s', 'Node µs'].map((column) => {
-          const [young, usual] = [YOUNG, CROWD].map((row) =>
-            results('memory').number('Memory\n', row, column),
-          );
-          return (young / usual).toFixed(1);
-        });
+        const [more, less] = ['requests/s', 'Node µs'].map((column) => quotient(YOUNG, CROWD, column));
         return [more, less, megabytes(YOUNG), megabytes(CROWD)];
       },
     ),
@@ -340,7 +378,6 @@ function sizing(results) {
       Math.round(sumOf(mixed(POSTGRES))),
       (Math.round(sumOf(mixed(POSTGRES))) * 0.004).toFixed(2),
     ]),
-    place(page, 'Figures are of `bench/results/scaling.md` of {},', () => [results('scaling').said('Date')]),
     place(page, '| {} pages of one record a second,', () => [pages(1, 'requests/s').toLocaleString('en')]),
     place(
       page,
@@ -353,6 +390,9 @@ function sizing(results) {
     place(page, '| a page of 20 takes {} µs of PostgreSQL,', () => [pages(20, 'PostgreSQL µs')]),
   ];
 }
+
+/** By hand. */
+const LIMITS = ['COPY … TO STDOUT', 'unnest by hand, chunks of 1,000', 'unnest by hand, ON CONFLICT'];
 
 function others(results) {
   const transfers = {
@@ -384,34 +424,48 @@ function others(results) {
   return [
     ...Object.entries(transfers).map(([title, row]) =>
       place('bench/README.md', `| ${title} | {} |`, () => [
-        results('transfer').written('Whole exports', row, 'to the limit'),
+        results('transfer').ratio('Whole exports', row, 'to the limit'),
       ]),
     ),
-    place('bench/README.md', 'Rounds of a rate differ by up to {} times. `COPY` gains', () => [
-      results('transfer').spread('Whole exports', Object.values(transfers), ['thousand rows/s']).toFixed(1),
-    ]),
-    ...writes.map(([title, ...cell]) =>
-      place('bench/README.md', `| ${title} | {} |`, () => [results('writes').written(...cell)]),
+    place(
+      'bench/README.md',
+      'This is of {}. Rounds of the rates behind it differ by up to {} times. `COPY` gains',
+      () => [
+        results('transfer').said('Date'),
+        results('transfer')
+          .spread('Whole exports', [...Object.values(transfers), ...LIMITS], ['thousand rows/s'])
+          .toFixed(1),
+      ],
     ),
-    place('bench/README.md', 'Rounds of these rates differ by up to {} times.', () => [
-      results('writes')
-        .spread(
-          PER_SECOND,
-          [OURS],
-          [
-            'Create',
-            'Create 100',
-            'Update',
-            'Update if it matches',
-            'Create with a key',
-            'Create an order with 100 lines',
-          ],
-        )
-        .toFixed(1),
-    ]),
-    place('docs/lists.md', 'a page behind 990,000 records takes {} times the time of the first one', () => [
-      deepToFirst(results('latest')),
-    ]),
+    ...writes.map(([title, ...cell]) =>
+      place('bench/README.md', `| ${title} | {} |`, () => [results('writes').ratio(...cell)]),
+    ),
+    place(
+      'bench/README.md',
+      'These are of {}. Rounds of the rates behind them differ by up to {} times.',
+      () => [
+        results('writes').said('Date'),
+        results('writes')
+          .spread(
+            PER_SECOND,
+            [OURS, LIMIT],
+            [
+              'Create',
+              'Create 100',
+              'Update',
+              'Update if it matches',
+              'Create with a key',
+              'Create an order with 100 lines',
+            ],
+          )
+          .toFixed(1),
+      ],
+    ),
+    place(
+      'docs/lists.md',
+      'a page behind 990,000 records takes {} times the time of the first one (`npm run bench`, {}).',
+      () => [deepToFirst(results('latest')), results('latest').said('Date')],
+    ),
   ];
 }
 
@@ -437,28 +491,26 @@ function table(page, name, corner, columns, linesOf) {
 
 /** Rows with the figures of a file: of each its title on the page and there. */
 function rows(titles, file, section, column) {
-  return titles.map(([title, row]) => [title, file.written(section, row, column)]);
+  return titles.map(([title, row]) => [
+    title,
+    section === POSTGRES ? file.whole(section, row, column) : file.ratio(section, row, column),
+  ]);
 }
 
 function roundsOf(file) {
   return file.matched(/(\d+) rounds of/);
 }
 
-/** The spreads of rows of ours, and of others. */
-function spreadsOf(ours, others, spread) {
-  return [ours, others].map((rows) => spread(rows).toFixed(1));
-}
-
 /** The time of the deep page, to that of the first one. */
 function deepToFirst(file) {
-  return file.number('What the deep page costs', OURS, 'ratio').toFixed(1);
+  return file.number(DEPTH, OURS, 'ratio').toFixed(1);
 }
 
 /** PostgreSQL's processor time for reads and pages, to that of the limit. */
-function spent(page, latest) {
+function spentByPostgres(page, latest) {
   return place(
     page,
     'For a read by id PostgreSQL needs {} of the processor time that it needs for bare `node:http` with `pg`, and for a page of 20 it needs {} of it.',
-    () => [READ, LIST].map((column) => latest().written(SPENT_RATIO, OURS, column)),
+    () => [READ, LIST].map((column) => latest().ratio(SPENT_RATIO, OURS, column)),
   );
 }

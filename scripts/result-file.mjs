@@ -38,33 +38,43 @@ export class ResultFile {
     return pattern.exec(this.text)?.[1] ?? this.#fail(`no text like ${pattern}`);
   }
 
-  /** The first number of a cell as it is written: `28432` of `28432 (16916–32516)`, and `0.70` of `0.70 · 35 µs`. A section is found by the beginning of its heading. */
-  written(section, row, column) {
-    const cells = this.#row(section, row);
-    const cell = cells.get(column) ?? this.#fail(`no column '${column}' below '${section.trim()}'`);
-    return /^[\d.]+|^–/.exec(cell)?.[0] ?? this.#fail(`no number in '${cell}' below '${section.trim()}'`);
+  /** The first number of a cell: 28432 of `28432 (16916–32516)`, and 0.7 of `0.70 · 35 µs`. A section is found by the beginning of its heading. */
+  number(section, row, column) {
+    const cell = this.#cell(section, row, column);
+    const [found] = /^[\d.]+/.exec(cell) ?? [];
+    return found === undefined
+      ? this.#fail(`no figure of '${row}', '${column}' below '${section.trim()}', but '${cell}'`)
+      : +found;
   }
 
-  number(section, row, column) {
-    const written = this.written(section, row, column);
-    return written === '–'
-      ? this.#fail(`no figure of '${row}', '${column}' below '${section.trim()}'`)
-      : +written;
+  /** A ratio as pages have it. */
+  ratio(section, row, column) {
+    const ratio = this.number(section, row, column);
+    return ratio.toFixed(ratio < 10 ? 2 : 1);
+  }
+
+  /** A figure without a fraction. */
+  whole(section, row, column) {
+    return this.number(section, row, column).toFixed(0);
   }
 
   /** The highest round of a figure to its lowest one: the largest such ratio of these rows and columns. A figure of one round has none. */
   spread(section, rows, columns) {
     const rounds = rows
-      .flatMap((row) => {
-        const cells = this.#row(section, row);
-        return columns.map(
-          (column) => cells.get(column) ?? this.#fail(`no column '${column}' below '${section.trim()}'`),
-        );
-      })
-      .map((cell) => /\(([\d.]+)–([\d.]+)\)/.exec(cell))
+      .flatMap((row) =>
+        columns.map((column) => /\(([\d.]+)–([\d.]+)\)/.exec(this.#cell(section, row, column))),
+      )
       .filter(Boolean);
-    if (rounds.length === 0) this.#fail(`no rounds of '${rows.join("', '")}' below '${section.trim()}'`);
-    return Math.max(...rounds.map(([, lowest, highest]) => highest / lowest));
+    const spread = Math.max(...rounds.map(([, lowest, highest]) => highest / lowest));
+    return Number.isFinite(spread)
+      ? spread
+      : this.#fail(`no rounds of '${rows.join("', '")}' below '${section.trim()}'`);
+  }
+
+  #cell(section, row, column) {
+    return (
+      this.#row(section, row).get(column) ?? this.#fail(`no column '${column}' below '${section.trim()}'`)
+    );
   }
 
   /** The cells of a row by their heads. */

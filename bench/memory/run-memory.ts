@@ -73,10 +73,14 @@ export async function runMemory(options: Options, command: readonly string[]): P
   for (let round = 0; round < rounds; round += 1)
     for (const each of cases) each.rounds.push(await measure(each, database.url, options));
   const rows = cases.map(({ title, paths, rounds: measured }) => {
-    const cell = (name: keyof Figures, unit = 1) =>
-      writeSpread(spreadOf(measured.map((figures) => figures[name] / unit)), 0);
+    const cell = (name: keyof Figures, digits: number, unit = 1) =>
+      writeSpread(spreadOf(measured.map((figures) => figures[name] / unit)), digits);
     const isAtRest = paths.length === 0;
-    return [title, cell('memory', 1e6), ...(isAtRest ? ['–', '–'] : [cell('requests'), cell('node')])];
+    return [
+      title,
+      cell('memory', 0, 1e6),
+      ...(isAtRest ? ['–', '–'] : [cell('requests', 0), cell('node', 1)]),
+    ];
   });
   for (const row of rows) say(row.join('  '));
   const machine = describeMachine(process.versions.node, await database.version(), command);

@@ -5,7 +5,7 @@ import { type Row, type Schedule, SELDOM } from '../measure/measure.js';
 import type { PlacedContender } from '../platforms.js';
 import type { Circumstances } from './machine.js';
 import { definitions, table } from './markdown.js';
-import { type Spread, writeSpread } from './statistics.js';
+import { type Spread, writeMicroseconds, writeRatio, writeSpread } from './statistics.js';
 import { type Figure, Summary } from './summary.js';
 
 /** Everything that a run has found out. */
@@ -35,7 +35,7 @@ export function writeReport(run: Run): string {
   return `${[
     '# Benchmark',
     ...(run.isPartial ? ['**A part of the benchmark, or a short one. Nothing to quote.**'] : []),
-    `${connections} connections${fewer(run)}, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than ${SELDOM} requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
+    `${connections} connections${describeOthers(run)}, ${rounds} rounds of ${seconds} s in turn, each after ${warmUp} s to warm up; one round for those who answer less than ${SELDOM} requests in it. Medians, in parentheses the lowest and the highest round; a ratio is the median of the ratios that the rounds have. How it is measured is in [README.md](../README.md). Only ratios mean anything elsewhere.`,
     definitions(run.machine),
     ...problems(run),
     `## Requests per second, as a ratio to ${title(run, base)}`,
@@ -58,13 +58,13 @@ export function writeReport(run: Run): string {
     '## Latency: 99th percentile, in milliseconds',
     spreadTable(run, 1, (summary, ...row) => summary.spread(...row, 'p99')),
     `## Latency: 99th percentile, as a ratio to ${title(run, base)}`,
-    spreadTable(run, 2, (summary, contender, workload) =>
+    ratioTable(run, (summary, contender, workload) =>
       summary.ratioSpread(contender, beside(run, contender, base), workload, 'p99'),
     ),
     '## Processor time of Node, in microseconds for each request',
-    spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'node')),
+    tableOf(run, (summary, ...row) => summary.spread(...row, 'node'), writeMicroseconds),
     '## Processor time of PostgreSQL, in microseconds for each request',
-    spreadTable(run, 0, (summary, ...row) => summary.spread(...row, 'postgres')),
+    tableOf(run, (summary, ...row) => summary.spread(...row, 'postgres'), writeMicroseconds),
     `## Processor time of PostgreSQL, as a ratio to ${title(run, base)}`,
     ratioTable(run, (summary, contender, workload) =>
       summary.ratioSpread(contender, beside(run, contender, base), workload, 'postgres'),
@@ -77,13 +77,13 @@ export function writeReport(run: Run): string {
   ].join('\n\n')}\n`;
 }
 
-/** Workloads with connections of their own. */
-function fewer({ workloads, schedule }: Run): string {
-  const own = workloads.filter(
-    ({ connections = schedule.connections }) => connections !== schedule.connections,
+/** Names the workloads with fewer connections. */
+function describeOthers({ workloads, schedule }: Run): string {
+  const fewer = workloads.filter(
+    ({ connections = schedule.connections }) => connections < schedule.connections,
   );
-  if (own.length === 0) return '';
-  return ` (${own.map(({ title, connections }) => `${connections} under "${title}"`).join(', ')})`;
+  if (fewer.length === 0) return '';
+  return ` (${fewer.map(({ title, connections }) => `${connections} under "${title}"`).join(', ')})`;
 }
 
 function settingsOf({ settings }: Run): string {
@@ -111,7 +111,7 @@ function depth(run: Run): string[] {
   const summary = new Summary(run.rows);
   const lines = run.contenders.map(({ name, title }) => {
     const ratio = summary.workloadSpread(name, 'list20', 'deep20');
-    return [title, ratio === null ? NOTHING : writeSpread(ratio, 2)];
+    return [title, ratio === null ? NOTHING : writeRatio(ratio)];
   });
   return ['## What the deep page costs, as a ratio to the first one', table(['', 'ratio'], lines)];
 }
@@ -132,7 +132,7 @@ function besides(run: Run): string[] {
       // A figure of time is the better the smaller it is.
       const [one, other] = figure === 'rate' ? [name, beside] : [beside, name];
       const ratio = summary.workloadSpread(contender, one, other, figure);
-      return ratio && times(ratio, recordsOf(name) / recordsOf(beside));
+      return ratio && multiply(ratio, recordsOf(name) / recordsOf(beside));
     });
   return [
     '## Records per second, as a ratio to another workload',
@@ -182,7 +182,7 @@ function costTable(run: Run, figure: Figure): string {
     const own = summary.median(contender, workload, figure);
     const more = summary.differenceSpread(contender, ours, workload, figure);
     if (!ratio || !more || own === null) return null;
-    return `${ratio.median.toFixed(2)} · ${own.toFixed(0)} µs · ${signed(more.median)} µs`;
+    return `${writeRatio(ratio)} · ${own.toFixed(0)} µs · ${signed(more.median)} µs`;
   };
   return tableOf(run, look, (cell) => cell);
 }
@@ -195,7 +195,7 @@ function signed(figure: number): string {
 type Look<T> = (summary: Summary, contender: string, workload: string) => T | null;
 
 function ratioTable(run: Run, look: Look<Spread>): string {
-  return tableOf(run, look, (ratio) => writeSpread(ratio, ratio.median < 10 ? 2 : 1));
+  return tableOf(run, look, writeRatio);
 }
 
 function figureTable(run: Run, figure: Figure, digits: number): string {
@@ -220,7 +220,7 @@ function spreadTable(run: Run, digits: number, look: Look<Spread>): string {
   return tableOf(run, look, (spread) => writeSpread(spread, digits));
 }
 
-function times({ median, lowest, highest }: Spread, factor: number): Spread {
+function multiply({ median, lowest, highest }: Spread, factor: number): Spread {
   return { median: median * factor, lowest: lowest * factor, highest: highest * factor };
 }
 

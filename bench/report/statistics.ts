@@ -22,6 +22,16 @@ export function writeSpread(spread: Spread, digits: number): string {
   return spread.lowest < spread.highest ? `${median} (${lowest}–${highest})` : `${median}`;
 }
 
+/** Writes a ratio with three digits or more: a spread is computed from what is written. */
+export function writeRatio(ratio: Spread): string {
+  return writeSpread(ratio, ratio.median < 1 ? 3 : ratio.median < 10 ? 2 : 1);
+}
+
+/** Writes microseconds with two digits or more. */
+export function writeMicroseconds(time: Spread): string {
+  return writeSpread(time, time.median < 100 ? 1 : 0);
+}
+
 /** The median alone. */
 export function medianOf(figures: readonly number[]): number {
   return spreadOf(figures).median;

@@ -152,11 +152,12 @@ class CurveRun {
     return shots;
   }
 
-  async #start({ contender, rows, variables }: Place, database: Database): Promise<ContenderProcess> {
+  async #start(place: Place, database: Database): Promise<ContenderProcess> {
+    const { contender, rows, variables } = place;
     const key = JSON.stringify([contender.name, rows, variables]);
     const running = this.#processes.get(key);
     if (running) return running;
-    const started = await startAlone({ contender, rows, variables }, database);
+    const started = await startProcess(place, database);
     this.#processes.set(key, started);
     return started;
   }
@@ -166,7 +167,7 @@ class CurveRun {
     const starts: Bootstrap[] = [];
     const { rounds } = this.#options.schedule;
     while (this.#curve.start !== undefined && starts.length < rounds) {
-      await using process = await startAlone(place, database);
+      await using process = await startProcess(place, database);
       const { body } = await process.ask({ method: 'GET', path: '/bootstrap' });
       starts.push(body as Bootstrap);
     }
@@ -198,7 +199,7 @@ class CurveRun {
   }
 }
 
-function startAlone({ contender, variables }: Place, database: Database): Promise<ContenderProcess> {
+function startProcess({ contender, variables }: Place, database: Database): Promise<ContenderProcess> {
   return ContenderProcess.start(contender, {
     databaseUrl: database.url,
     variables,

@@ -15,7 +15,7 @@ import { processorTimeOfFamily } from '../measure/processor-time.js';
 import type { Options } from '../options.js';
 import { describeMachine } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { spreadOf, writeSpread } from '../report/statistics.js';
+import { spreadOf, writeMicroseconds } from '../report/statistics.js';
 import { say } from '../say.js';
 import { writeResults } from '../write-results.js';
 
@@ -154,7 +154,8 @@ async function measureLine(
     if (refused + broken > 0) return ['failed', 'failed', 'failed'];
     rounds.push(after.map((time, at) => (time - (before[at] ?? 0)) / requests));
   }
-  const cell = (figure: (costs: readonly number[]) => number) => writeSpread(spreadOf(rounds.map(figure)), 0);
+  const cell = (figure: (costs: readonly number[]) => number) =>
+    writeMicroseconds(spreadOf(rounds.map(figure)));
   return [
     cell(([first = 0]) => first),
     shards.length > 1 ? cell(([, ...others]) => Math.max(...others)) : '–',

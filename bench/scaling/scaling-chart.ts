@@ -25,14 +25,14 @@ function costPanel({ curve, points }: MeasuredCurve): LinePanel {
 
 function startPanel({ curve, points }: MeasuredCurve): LinePanel[] {
   if (curve.start === undefined) return [];
-  const middle = ({ starts }: Point, figure: keyof Bootstrap): number | null =>
+  const medianOfStarts = ({ starts }: Point, figure: keyof Bootstrap): number | null =>
     starts.length > 0 ? medianOf(starts.map((start) => start[figure])) : null;
-  const line = lineOf('bootstrap, ms', points, (point) => middle(point, 'milliseconds'), false);
+  const line = lineOf('bootstrap, ms', points, (point) => medianOfStarts(point, 'milliseconds'), false);
   const heap = lineOf(
     'heap, MB',
     points,
     (point) => {
-      const bytes = middle(point, 'heap');
+      const bytes = medianOfStarts(point, 'heap');
       return bytes && bytes / 2 ** 20;
     },
     false,

@@ -3,7 +3,7 @@ import type { Schedule } from '../measure/measure.js';
 import type { Sample } from '../measure/sample.js';
 import type { Circumstances } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { spreadOf, writeSpread } from '../report/statistics.js';
+import { type Spread, spreadOf, writeMicroseconds, writeSpread } from '../report/statistics.js';
 import type { Bootstrap, MeasuredCurve, Point } from './run-scaling.js';
 
 /** Everything that a run has found out. */
@@ -45,11 +45,17 @@ function label({ series, step }: Point): string {
 
 function figures({ samples, problem }: Point): string[] {
   if (problem) return [problem, NOTHING, NOTHING, NOTHING, NOTHING];
-  const cell = (figure: keyof Sample, digits: number): string => {
+  const cell = (figure: keyof Sample, write: (spread: Spread) => string): string => {
     const values = samples.map((sample) => sample[figure]).filter((value) => value !== null);
-    return values.length > 0 ? writeSpread(spreadOf(values), digits) : NOTHING;
+    return values.length > 0 ? write(spreadOf(values)) : NOTHING;
   };
-  return [cell('node', 0), cell('postgres', 0), cell('p50', 1), cell('p99', 1), cell('rate', 0)];
+  return [
+    cell('node', writeMicroseconds),
+    cell('postgres', writeMicroseconds),
+    cell('p50', (spread) => writeSpread(spread, 1)),
+    cell('p99', (spread) => writeSpread(spread, 1)),
+    cell('rate', (spread) => writeSpread(spread, 0)),
+  ];
 }
 
 function bootstrapTable(title: string | undefined, points: readonly Point[]): string[] {

@@ -6,7 +6,7 @@ import { type Database, startServer } from '../measure/database.js';
 import type { Options } from '../options.js';
 import { type Circumstances, describeMachine } from '../report/machine.js';
 import { definitions, table } from '../report/markdown.js';
-import { medianOf, spreadOf } from '../report/statistics.js';
+import { medianOf, spreadOf, writeRatio } from '../report/statistics.js';
 import { say } from '../say.js';
 import { writeResults } from '../write-results.js';
 import { copyArticles, importPrices } from './by-hand.js';
@@ -194,13 +194,13 @@ function report(
     const own = moved.get(title) ?? [];
     const limit = beside === null ? own : (moved.get(beside) ?? []);
     const { median, lowest, highest } = spreadOf(own.map(({ rate }) => rate));
-    const ratio = medianOf(own.map(({ rate }, round) => rate / (limit[round]?.rate ?? Number.NaN)));
+    const ratio = spreadOf(own.map(({ rate }, round) => rate / (limit[round]?.rate ?? Number.NaN)));
     const growth = Math.max(...own.map((each) => each.growth)) / 1e6;
     return [
       title,
       rows.toLocaleString('en'),
       `${thousands(median)} (${thousands(lowest)}–${thousands(highest)})`,
-      ratio.toFixed(2),
+      writeRatio(ratio),
       medianOf(own.map(({ node }) => node)).toFixed(1),
       isOurs ? growth.toFixed(0) : '–',
     ];

@@ -72,7 +72,7 @@ describe('published figures', () => {
       'docs/sizing.md',
       /A model adds/,
       'A model has',
-      /^docs\/sizing\.md has 'A model adds \{\} MB' 0 times, and scripts\/published-figures\.mjs says once\.$/,
+      /^docs\/sizing\.md has 'A model adds \{\} MB, by .*' 0 times, and scripts\/published-figures\.mjs says once\.$/,
     ],
     [
       'that the file has no longer',
@@ -85,8 +85,8 @@ describe('published figures', () => {
     it(`are not wrong ${what}`, () => {
       change(file, from, to);
       const problems = script.checkFigures(copy);
-      expect(problems).to.have.lengthOf(1);
-      expect(problems[0]).to.match(problem);
+      expect(problems).to.not.have.lengthOf(0);
+      for (const each of problems) expect(each).to.match(problem);
     });
   }
 

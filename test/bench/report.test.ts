@@ -70,7 +70,7 @@ describe('report of the benchmark', () => {
       row('ours', rates, null, [9, 44, 16]),
     ]);
     expect(tableBelow(writeReport(slowed), '99th percentile, as a ratio to node:http + pg')[1]).to.equal(
-      '| crud-controllers | 0.90 (0.80–1.10) |',
+      '| crud-controllers | 0.900 (0.800–1.100) |',
     );
   });
 
@@ -146,15 +146,15 @@ describe('report of the benchmark', () => {
       );
       const report = writeReport(run);
       expect(tableBelow(report, 'Requests per second, as a ratio')).to.deep.equal([
-        '| crud-controllers, override | 0.50 (0.50–0.80) |',
-        '| crud-controllers, getter | 0.80 |',
+        '| crud-controllers, override | 0.500 (0.500–0.800) |',
+        '| crud-controllers, getter | 0.800 |',
       ]);
       expect(tableBelow(report, NODE)).to.deep.equal([
-        '| crud-controllers, override | 0.50 · 50 µs · +20 µs |',
-        '| crud-controllers, getter | 0.80 · 25 µs · +5 µs |',
+        '| crud-controllers, override | 0.500 (0.500–0.800) · 50 µs · +20 µs |',
+        '| crud-controllers, getter | 0.800 · 25 µs · +5 µs |',
       ]);
       expect(tableBelow(report, POSTGRES)).to.deep.equal([
-        '| crud-controllers, override | 0.75 · 40 µs · +10 µs |',
+        '| crud-controllers, override | 0.750 (0.750–1.000) · 40 µs · +10 µs |',
         '| crud-controllers, getter | 1.00 · 30 µs · +0 µs |',
       ]);
     });
