@@ -30,6 +30,7 @@ const FASTER = 'How many times as fast crud-controllers is';
 const NODE = 'Processor time of Node, in microseconds';
 const POSTGRES = 'Processor time of PostgreSQL, in microseconds';
 const SPENT_RATIO = 'Processor time of PostgreSQL, as a ratio to node:http + pg';
+const EXTENSION_COSTS = 'Processor time of Node: the ratio';
 const DEPTH = 'What the deep page costs';
 const PER_SECOND = 'Requests per second\n';
 
@@ -48,7 +49,8 @@ const [AT_REST, PLAIN, HUNDREDS, LARGE] = [
 ];
 const CROWD = 'reads of 1,000 clients';
 const FLAGS = '--max-semi-space-size=32 --semi-space-growth-factor=4';
-const YOUNG = `the same with ${FLAGS}`;
+const YOUNG = `${CROWD} with ${FLAGS}`;
+const PLAIN_YOUNG = `${PLAIN} with ${FLAGS}`;
 /** Requests of the file about servers. */
 const OF_SERVERS = [
   'one tenant: one server',
@@ -151,10 +153,10 @@ function readme(results) {
 function performance(results) {
   const page = 'docs/performance.md';
   const latest = () => results('latest');
-  const again = (name, measured, ...figures) =>
+  const again = (name, ...figures) =>
     place(
       page,
-      `\`bench/results/${name}.md\` is of {}: {} rounds, whose ${measured} differ by up to {} times. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
+      `\`bench/results/${name}.md\` is of {}: {} rounds, whose ratios differ by up to {} times. To measure it again:\n\`\`\`sh\n{}\n\`\`\``,
       () => {
         const file = results(name);
         return [file.said('Date'), roundsOf(file), file.spread(...figures).toFixed(1), file.said('Command')];
@@ -231,15 +233,19 @@ function performance(results) {
     table(page, 'of settings', TO_BARE, WORKLOADS, (column) =>
       rows(SETTINGS, results('neighbours'), RATIO, column),
     ),
-    again('neighbours', 'rates', PER_SECOND, [LIMIT, ...titled(SETTINGS)], Object.values(WORKLOADS)),
+    again('neighbours', RATIO, titled(SETTINGS), Object.values(WORKLOADS)),
     table(page, 'of extensions', 'processor time without it, to that with it', EXTENDED, (column) =>
-      rows(EXTENSIONS, results('extensions'), 'Processor time of Node: the ratio', column),
+      rows(EXTENSIONS, results('extensions'), EXTENSION_COSTS, column),
     ),
-    again('extensions', 'times', NODE, [OURS, ...titled(EXTENSIONS)], Object.values(EXTENDED)),
+    again('extensions', EXTENSION_COSTS, titled(EXTENSIONS), Object.values(EXTENDED)),
     place(
       page,
-      'Four hundred models are bootstrapped in {} ms. `bench/results/scaling.md` of {} shows',
-      () => [results('scaling').whole('Models', '400', '`bootstrap`, ms'), results('scaling').said('Date')],
+      'Four hundred models are bootstrapped in {} ms, the median of starts that differ by up to {} times. `bench/results/scaling.md` of {} shows',
+      () => [
+        results('scaling').whole('Models', '400', '`bootstrap`, ms'),
+        results('scaling').spread('Models', ['400'], ['`bootstrap`, ms']).toFixed(1),
+        results('scaling').said('Date'),
+      ],
     ),
   ];
 }
@@ -338,7 +344,7 @@ function sizing(results) {
         results('memory')
           .spread(
             'Memory\n',
-            [AT_REST, PLAIN, HUNDREDS, LARGE, CROWD, YOUNG],
+            [AT_REST, PLAIN, PLAIN_YOUNG, HUNDREDS, LARGE, CROWD, YOUNG],
             ['at most, MB', 'requests/s', 'Node µs'],
           )
           .toFixed(1),
@@ -367,6 +373,11 @@ function sizing(results) {
         return [more, less, megabytes(YOUNG), megabytes(CROWD)];
       },
     ),
+    place(
+      page,
+      'With 64 clients they gave {} times as many answers, and the process took {} MB and not {}.',
+      () => [quotient(PLAIN_YOUNG, PLAIN, 'requests/s'), megabytes(PLAIN_YOUNG), megabytes(PLAIN)],
+    ),
     place(page, '0.7 × {} + 0.2 × {} + 0.1 × {} + 300 = {} µs', () => [...mixed(NODE), nodeTime()]),
     place(page, '4,000 × {} µs = {} |', () => [nodeTime(), processors().toFixed(2)]),
     place(page, '| {} ÷ 0.6 = {}, so 3, and 1 more: **4** |', () => [
@@ -378,21 +389,44 @@ function sizing(results) {
       Math.round(sumOf(mixed(POSTGRES))),
       (Math.round(sumOf(mixed(POSTGRES))) * 0.004).toFixed(2),
     ]),
+    place(
+      page,
+      'Figures are of `bench/results/scaling.md` of {}, or of the test that is named. Rounds of these figures differ by up to {} times.',
+      () => [
+        results('scaling').said('Date'),
+        Math.max(
+          results('scaling').spread('Page size', [`${OURS}: 1`], ['requests/s', 'Node µs', 'PostgreSQL µs']),
+          results('scaling').spread('Page size', [`${OURS}: 20`], ['PostgreSQL µs']),
+        ).toFixed(1),
+      ],
+    ),
+    place(
+      page,
+      'The last two rows are of `bench/results/servers.md` of {}, whose rounds differ by up to {} times: `npm run bench -- --servers`.',
+      () => [
+        results('servers').said('Date'),
+        Math.max(
+          results('servers').spread(
+            'Servers\n',
+            ['read', 'list20'].flatMap((kind) => OF_SERVERS.map((title) => `${kind} of ${title}`)),
+            ['busiest µs'],
+          ),
+          results('servers').spread('Partitions of one server', OF_PARTITIONS, ['busiest µs']),
+        ).toFixed(1),
+      ],
+    ),
     place(page, '| {} pages of one record a second,', () => [pages(1, 'requests/s').toLocaleString('en')]),
     place(
       page,
       'busy for more than 70 % | {} µs of Node for such a page, and {} µs of PostgreSQL: {} processors of Node keep one of',
       () => {
         const [node, postgres] = [pages(1, 'Node µs'), pages(1, 'PostgreSQL µs')];
-        return [node, postgres, (node / postgres).toFixed(1)];
+        return [node.toFixed(0), postgres.toFixed(0), (node / postgres).toFixed(1)];
       },
     ),
-    place(page, '| a page of 20 takes {} µs of PostgreSQL,', () => [pages(20, 'PostgreSQL µs')]),
+    place(page, '| a page of 20 takes {} µs of PostgreSQL,', () => [pages(20, 'PostgreSQL µs').toFixed(0)]),
   ];
 }
-
-/** By hand. */
-const LIMITS = ['COPY … TO STDOUT', 'unnest by hand, chunks of 1,000', 'unnest by hand, ON CONFLICT'];
 
 function others(results) {
   const transfers = {
@@ -429,12 +463,10 @@ function others(results) {
     ),
     place(
       'bench/README.md',
-      'This is of {}. Rounds of the rates behind it differ by up to {} times. `COPY` gains',
+      'This is of {}. Rounds of a ratio differ by up to {} times. `COPY` gains',
       () => [
         results('transfer').said('Date'),
-        results('transfer')
-          .spread('Whole exports', [...Object.values(transfers), ...LIMITS], ['thousand rows/s'])
-          .toFixed(1),
+        results('transfer').spread('Whole exports', Object.values(transfers), ['to the limit']).toFixed(1),
       ],
     ),
     ...writes.map(([title, ...cell]) =>

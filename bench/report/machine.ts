@@ -57,11 +57,12 @@ function system(): string {
   return /^PRETTY_NAME="(.*)"$/m.exec(text)?.[1] ?? type();
 }
 
-/** The revision of the checkout, and whether the working tree is another. Results of a run before this one are no change. */
+/** The revision of the checkout, and whether the working tree is another. Results of a run before this one are no change, and neither are pages. */
 export function revision(): string {
   try {
     const short = git('rev-parse', '--short', 'HEAD');
-    const isChanged = git('status', '--porcelain', '--', 'src', BENCH, `:!${relative(ROOT, RESULTS)}`) !== '';
+    const isChanged =
+      git('status', '--porcelain', '--', 'src', BENCH, `:!${relative(ROOT, RESULTS)}`, ':!*.md') !== '';
     return isChanged ? `${short}, with changes` : short;
   } catch {
     return 'unknown';
