@@ -52,8 +52,8 @@ async function* pieces(name: string, ...texts: readonly unknown[]): AsyncGenerat
     for (const text of texts) {
       if (text instanceof Error) throw text;
       yield text;
-      // A piece of its own on the wire.
-      await sleep(5);
+      // A piece of its own on the wire, also on a busy machine.
+      await sleep(50);
     }
   } finally {
     closed.push(name);
@@ -143,7 +143,7 @@ const CUT: Readonly<Record<string, () => unknown>> = {
   closed: () => {
     const stream = new PassThrough();
     stream.write('half');
-    setTimeout(() => stream.destroy(), 20);
+    setTimeout(() => stream.destroy(), 50);
     return stream;
   },
   old: () =>
@@ -206,6 +206,15 @@ class TapeController extends crudController(Tape) {
   @Get('/cut/:name')
   cut(@Param('name') name: string) {
     return CUT[name]?.();
+  }
+
+  /** Fails when the client has read a part. */
+  @Get('/held')
+  held(@Res() response: Response) {
+    const stream = new PassThrough();
+    stream.write('half');
+    response.app.once('read', () => stream.destroy(broken()));
+    return stream;
   }
 
   @Get('/long/:name')
@@ -390,8 +399,9 @@ describe('returning a stream', () => {
   it('resets the connection where an answer has no other end', async () => {
     const socket = await site.server.connect();
     const failed = once(socket, 'error');
-    socket.resume();
-    socket.write('GET /tapes/cut/thrown HTTP/1.0\r\n\r\n');
+    socket.write('GET /tapes/held HTTP/1.0\r\n\r\n');
+    await once(socket, 'data');
+    site.app.emit('read');
     const [error] = await failed;
     expect(error.code).to.equal('ECONNRESET');
   });
