@@ -85,8 +85,9 @@ describe('published figures', () => {
     it(`are not wrong ${what}`, () => {
       change(file, from, to);
       const problems = script.checkFigures(copy);
-      expect(problems).to.not.have.lengthOf(0);
-      for (const each of problems) expect(each).to.match(problem);
+      // A row may be behind several places of a page.
+      expect(new Set(problems.map((each) => each.replace(/:\d+:/, ':')))).to.have.property('size', 1);
+      expect(problems[0]).to.match(problem);
     });
   }
 
