@@ -134,17 +134,17 @@ function readme(results) {
       () => [
         latest().said('Date'),
         roundsOf(latest()),
-        Math.max(
+        largest(
           latest().spread(RATIO, [OURS], [READ, FILTERED, CREATE]),
           latest().spread(RATIO, [GROUPED], [CREATE]),
           latest().spread(SPENT_RATIO, [OURS], [READ, LIST]),
           latest().spread(DEPTH, [OURS], ['ratio']),
-        ).toFixed(1),
-        Math.max(
+        ),
+        largest(
           latest().spread(RATIO, [...servers, LEANEST], [READ, FILTERED, CREATE]),
           latest().spread(SPENT_RATIO, servers, [READ]),
           latest().spread(FASTER, [LEANEST], [READ, FILTERED]),
-        ).toFixed(1),
+        ),
       ],
     ),
   ];
@@ -177,14 +177,13 @@ function performance(results) {
     place(
       page,
       'Rounds of a figure differ by up to {} times for ours, and by up to {} times for others.\nThis is from the run of the next table:',
-      () =>
-        [
-          Math.max(
-            latest().spread(POSTGRES, ours, Object.values(RATES)),
-            latest().spread(SPENT_RATIO, [OURS], Object.values(RATES)),
-          ),
-          latest().spread(POSTGRES, titled([BARE, LEAN, ...peers]), Object.values(RATES)),
-        ].map((spread) => spread.toFixed(1)),
+      () => [
+        largest(
+          latest().spread(POSTGRES, ours, Object.values(RATES)),
+          latest().spread(SPENT_RATIO, [OURS], Object.values(RATES)),
+        ),
+        largest(latest().spread(POSTGRES, titled([BARE, LEAN, ...peers]), Object.values(RATES))),
+      ],
     ),
     table(page, 'beside others', TO_BARE, RATES, (column) =>
       rows(
@@ -207,18 +206,19 @@ function performance(results) {
     place(
       page,
       'The rounds of a ratio differ by up to {} times for ours, and by up to {} times for others.',
-      () =>
-        [
+      () => [
+        largest(
           latest().spread(
             RATIO,
             [...ours, `${OURS}, app.listen`, `${OURS}, general path`],
             Object.values(RATES),
           ),
-          Math.max(
-            latest().spread(RATIO, titled([LEAN, ...BESIDE]), Object.values(RATES)),
-            latest().spread(FASTER, titled(peers), [READ]),
-          ),
-        ].map((spread) => spread.toFixed(1)),
+        ),
+        largest(
+          latest().spread(RATIO, titled([LEAN, ...BESIDE]), Object.values(RATES)),
+          latest().spread(FASTER, titled(peers), [READ]),
+        ),
+      ],
     ),
     place(
       page,
@@ -313,11 +313,11 @@ function sizing(results) {
       () => [
         extensions().said('Date'),
         roundsOf(extensions()),
-        Math.max(
+        largest(
           ...[NODE, POSTGRES].map((section) =>
             extensions().spread(section, [OURS, OVERRIDE, UNIT], Object.values(EXTENDED)),
           ),
-        ).toFixed(1),
+        ),
       ],
     ),
     place(
@@ -394,10 +394,10 @@ function sizing(results) {
       'Figures are of `bench/results/scaling.md` of {}, or of the test that is named. Rounds of these figures differ by up to {} times.',
       () => [
         results('scaling').said('Date'),
-        Math.max(
+        largest(
           results('scaling').spread('Page size', [`${OURS}: 1`], ['requests/s', 'Node µs', 'PostgreSQL µs']),
           results('scaling').spread('Page size', [`${OURS}: 20`], ['PostgreSQL µs']),
-        ).toFixed(1),
+        ),
       ],
     ),
     place(
@@ -405,14 +405,14 @@ function sizing(results) {
       'The last two rows are of `bench/results/servers.md` of {}, whose rounds differ by up to {} times: `npm run bench -- --servers`.',
       () => [
         results('servers').said('Date'),
-        Math.max(
+        largest(
           results('servers').spread(
             'Servers\n',
             ['read', 'list20'].flatMap((kind) => OF_SERVERS.map((title) => `${kind} of ${title}`)),
             ['busiest µs'],
           ),
           results('servers').spread('Partitions of one server', OF_PARTITIONS, ['busiest µs']),
-        ).toFixed(1),
+        ),
       ],
     ),
     place(page, '| {} pages of one record a second,', () => [pages(1, 'requests/s').toLocaleString('en')]),
@@ -527,6 +527,11 @@ function rows(titles, file, section, column) {
     title,
     section === POSTGRES ? file.whole(section, row, column) : file.ratio(section, row, column),
   ]);
+}
+
+/** The largest of some spreads. */
+function largest(...spreads) {
+  return Math.max(...spreads).toFixed(1);
 }
 
 function roundsOf(file) {

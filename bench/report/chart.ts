@@ -26,7 +26,7 @@ function bars({ contenders, rows, base, ours }: Run, workload: string): Bar[] {
   return contenders
     .filter(isUsual)
     .map(({ name, title, group }): Bar => {
-      const ratio = summary.ratio(name, base, workload);
+      const ratio = summary.ratioSpread(name, base, workload, 'rate')?.median ?? null;
       // A short run may be without the one that all are compared with.
       const value = ratio ?? summary.median(name, workload, 'rate') ?? 0;
       const emphasis = name === ours ? 'ours' : group === 'limit' ? 'limit' : 'none';

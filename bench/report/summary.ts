@@ -25,11 +25,6 @@ export class Summary {
     return this.spread(contender, workload, figure)?.median ?? null;
   }
 
-  /** The ratio of the requests that two contenders answer in the same time. */
-  ratio(contender: string, to: string, workload: string): number | null {
-    return this.ratioSpread(contender, to, workload, 'rate')?.median ?? null;
-  }
-
   /**
    * The ratio of a figure of two contenders, in each round. A machine that is slow for a while is slow for both contenders of
    * a round, but may be slow in more rounds of one than of the other.
